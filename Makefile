@@ -1,0 +1,54 @@
+# Needs only Python 3.11 or newer, make and git. Every target may be run again at any time.
+
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)) python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+RAYS := 2.54.1 2.7.2 2.9.3 2.60.0
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format docs clean rays
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+
+demo: .venv/.installed ## install, and walk through scan, reindex, rename and undo on a damaged example
+	@$(BIN)/ckptctl demo
+
+test: .venv/.installed-dev rays ## install, with the real Rays that the tests ask, and run all tests
+	@for tool in bash zsh fish; do command -v $$tool >/dev/null 2>&1 \
+	  || echo "left out: $$tool is not here, so its completion script is not run"; done
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: .venv/.installed-dev ## ruff and mypy
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy
+
+format: .venv/.installed-dev ## put the code into form
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format --quiet .
+
+docs: .venv/.installed ## write what is generated: README regions and completions
+	@$(BIN)/python -m ckptctl.cli._generate write
+
+clean: ## remove what the other targets made
+	@rm -rf .venv .rays .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "needs Python 3.11 or newer, and $(PYTHON) is older: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/.installed: .venv/bin/python pyproject.toml
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.installed-dev: .venv/bin/python pyproject.toml
+	@$(PIP) install --editable '.[dev]'
+	@touch .venv/.installed $@
+
+rays: .venv/bin/python
+	@if [ -n "$(RAYS)" ]; then $(BIN)/python tests/judge/install_rays.py $(RAYS); \
+	  else echo "left out: no RAYS named, so tests that ask a real Ray are skipped"; fi

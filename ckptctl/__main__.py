@@ -1,0 +1,6 @@
+"""``python -m ckptctl``."""
+
+from ckptctl.cli.main import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,278 @@
+"""What ckptctl can do, as functions: each verb of the command line is one of these.
+
+Functions take and return frozen values; nothing here prints, asks, or exits. Modules are imported
+on first use, so that `import ckptctl` stays cheap.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
+
+from ckptctl.errors import UsageError
+from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
+from ckptctl.model.finding import Finding
+from ckptctl.model.plan import Outcome, Plan, TreeFile
+
+if TYPE_CHECKING:
+    from ckptctl.journal.records import JournalEntry
+    from ckptctl.model.policies import Policy
+    from ckptctl.planner.draft import Draft
+    from ckptctl.rules.base import Rule
+    from ckptctl.storage.listing import Listing
+
+QUIET_PERIOD = 60.0
+"""Seconds without a change after which a running trial counts as dead."""
+
+
+def scan(
+    location: str, *, layout: str | None = None, trial: str | None = None
+) -> tuple[Experiment, ...]:
+    """Read every experiment under `location`, with all that its witnesses say."""
+    from ckptctl import scanner
+
+    return tuple(narrow(e, trial) for e in scanner.scan(location, layout=layout))
+
+
+def check(
+    experiment: Experiment, *, select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> tuple[Finding, ...]:
+    """Compare the witnesses of an experiment, and say where they disagree."""
+    from ckptctl import checker
+
+    return checker.check(experiment, select=tuple(select), ignore=tuple(ignore))
+
+
+def audit(
+    location: str,
+    *,
+    layout: str | None = None,
+    trial: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> tuple[tuple[Experiment, tuple[Finding, ...]], ...]:
+    """Scan and check; what is left out by `trial` was read all the same."""
+    from ckptctl import scanner
+
+    pairs = []
+    for whole in scanner.scan(location, layout=layout):
+        view = narrow(whole, trial)
+        kept = {t.dirname for t in view.trials} | {None}
+        found = check(whole, select=select, ignore=ignore)
+        pairs.append((view, tuple(f for f in found if f.trial in kept)))
+    return tuple(pairs)
+
+
+def narrow(experiment: Experiment, trial: str | None = None) -> Experiment:
+    """Keep the trials that a location or a glob names; the rest of the experiment is as it was."""
+    trials = tuple(t for t in experiment.trials if experiment.focus in (None, t.dirname))
+    if trial is not None:
+        trials = tuple(t for t in trials if _matches(t, trial))
+        if not trials:
+            known = ", ".join(t.trial_id or t.dirname for t in experiment.trials[:8])
+            raise UsageError(
+                f"no trial of {experiment.location} matches {trial}",
+                hint=f"its trials are {known}" if known else "it has no trials",
+                location=experiment.location,
+            )
+    return experiment if trials == experiment.trials else replace(experiment, trials=trials)
+
+
+def _matches(trial: Trial, glob: str) -> bool:
+    return any(fnmatchcase(name, glob) for name in (trial.dirname, trial.trial_id) if name)
+
+
+def plan_rename(
+    experiment: Experiment,
+    *,
+    template: str,
+    trial: str | None = None,
+    on_missing: Literal["error", "skip"] = "error",
+    allow_reorder: bool = False,
+) -> Plan:
+    """Plan names made from metrics; a plan that would be unsafe carries its refusals."""
+    from ckptctl.model.template import Template
+    from ckptctl.planner.rename import plan_rename as draft_rename
+
+    draft = draft_rename(
+        experiment,
+        Template.parse(template),
+        on_missing=on_missing,
+        allow_reorder=allow_reorder,
+        trial_glob=trial,
+    )
+    return _plan(experiment, draft, "rename")
+
+
+def plan_reindex(
+    experiment: Experiment,
+    *,
+    by: str | Policy | None = None,
+    trial: str | None = None,
+    allow_reorder: bool = False,
+    unsafe: bool = False,
+    relocate: bool = False,
+) -> Plan:
+    """Plan what makes the records agree with the folders, or with `by` new indices for both."""
+    from ckptctl.model.policies import parse_policy
+    from ckptctl.planner.reindex_by import plan_reindex_by
+    from ckptctl.planner.repair import plan_repair
+
+    if by is None:
+        draft = plan_repair(experiment, unsafe=unsafe, relocate=relocate, trial_glob=trial)
+    else:
+        policy = parse_policy(by) if isinstance(by, str) else by
+        draft = plan_reindex_by(experiment, policy, allow_reorder=allow_reorder, trial_glob=trial)
+    return _plan(experiment, draft, "reindex")
+
+
+def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
+    """Bind a draft to the bytes and folders as they are now."""
+    from ckptctl.codec.edit import apply_edits
+    from ckptctl.planner.assemble import assemble
+    from ckptctl.storage.listing import Listing
+    from ckptctl.storage.location import open_reader
+
+    reader = open_reader(experiment.location)
+    listing = Listing(reader.list_tree()) if draft.moves else Listing(())
+    sources = [source for source, _ in draft.moves]
+    trees = {path: _tree(listing, path) for path in sources}
+    entries = {path: listing.get(path) for path in sources}
+    return assemble(
+        experiment,
+        draft,
+        {file: reader.read_bytes(file) for file, edits in draft.edits.items() if edits},
+        trees,
+        {path: entry.file_id for path, entry in entries.items() if entry and entry.file_id},
+        command=command,
+        apply_edits=apply_edits,
+    )
+
+
+def _tree(listing: Listing, path: str) -> tuple[TreeFile, ...]:
+    files = listing.files(path) or {}
+    return tuple(TreeFile(path=name, size=files[name]) for name in sorted(files))
+
+
+def plan_to_json(plan: Plan) -> bytes:
+    """Write a plan down, for `plan_from_json` and for people to read."""
+    from ckptctl.journal.format import plan_to_json as to_value
+
+    return (json.dumps(to_value(plan), indent=2, allow_nan=False) + "\n").encode()
+
+
+def plan_from_json(data: bytes, *, source: str = "the plan") -> Plan:
+    """Read a plan; UsageError where it is none, RefusedError where it was edited by hand."""
+    from ckptctl.journal.format import plan_from_json as from_value
+
+    try:
+        value = json.loads(data)
+    except ValueError as error:
+        raise UsageError(
+            f"{source} is no saved plan: {error}",
+            hint="--plan-out FILE saves one",
+            location=source,
+        ) from error
+    return from_value(value)
+
+
+def plan_undo(location: str, *, plan_id: str | None = None) -> Plan:
+    """Plan the way back from the last apply, or from the one that is named."""
+    raise NotImplementedError
+
+
+def apply(
+    plan: Plan,
+    *,
+    allow_live: bool = False,
+    quiet_period: float = QUIET_PERIOD,
+    progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Do what a plan says, with a journal; refuses a plan whose experiment has changed."""
+    raise NotImplementedError
+
+
+def undo(location: str, *, plan_id: str | None = None) -> Outcome:
+    """Take back the last apply, or the one that is named."""
+    return apply(plan_undo(location, plan_id=plan_id))
+
+
+def resume(location: str, *, progress: Callable[[int, int], None] | None = None) -> Outcome:
+    """Finish an interrupted apply."""
+    raise NotImplementedError
+
+
+def latest(
+    experiment: Experiment, *, trial: str | None = None
+) -> tuple[tuple[Trial, CheckpointRef | None], ...]:
+    """For each trial the newest complete checkpoint, or None."""
+    return tuple((t, _complete(experiment, t.latest)) for t in narrow(experiment, trial).trials)
+
+
+def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRef | None:
+    if ref is None:
+        return None
+    home = experiment.trial(ref.trial)
+    found = home.checkpoint(ref.name) if home else None
+    return ref if found and found.state is CheckpointState.COMPLETE else None
+
+
+def best(
+    experiment: Experiment,
+    *,
+    trial: str | None = None,
+    metric: str | None = None,
+    mode: str | None = None,
+) -> tuple[tuple[Trial, Best | None], ...]:
+    """For each trial the best complete checkpoint by its own metric and mode, or by these."""
+    return tuple((t, _best(t, metric, mode)) for t in narrow(experiment, trial).trials)
+
+
+def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
+    if metric is None and mode is None:
+        return trial.best
+    own = trial.retention
+    metric = metric or (own.monitor if own else None)
+    mode = mode or (own.mode if own and own.monitor == metric else None)
+    if metric is None or mode is None:
+        return None
+    scored = [(score, c) for c in trial.saves if (score := _score(c, metric)) is not None]
+    if not scored:
+        return None
+    # Of equals the newest, as Ray has it.
+    value, chosen = max(scored, key=lambda s: (s[0] if mode == "max" else -s[0], s[1].saved))
+    return Best(name=chosen.name, metric=metric, mode=mode, value=value)
+
+
+def _score(checkpoint: Checkpoint, metric: str) -> float | None:
+    value = checkpoint.metrics.get(metric)
+    if checkpoint.state is not CheckpointState.COMPLETE or isinstance(value, bool | str | None):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def history(location: str) -> tuple[JournalEntry, ...]:
+    """List every apply of the experiment at `location`, the oldest first."""
+    from ckptctl.journal.store import history as of
+    from ckptctl.storage.location import open_reader
+
+    return of(open_reader(location))
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule there is, in order of code."""
+    from ckptctl.rules import ALL
+
+    return tuple(sorted(ALL, key=lambda rule: rule.code))
+
+
+def rule(word: str) -> Rule:
+    """Find the rule of this code or name."""
+    from ckptctl.rules import by_code
+
+    return by_code(word)

@@ -1,0 +1,98 @@
+"""Errors as the user sees them: a sentence and what to do next, or one JSON object."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import tempfile
+import traceback
+
+import typer
+
+from ckptctl._version import __version__
+from ckptctl.cli._console import Console
+from ckptctl.errors import CkptctlError, InternalError, RefusedError, UsageError
+from ckptctl.model.plan import Plan
+
+_NEAR = re.compile(r"\.? (?:Did you mean:? |\(Possible options: )'?(?P<name>[^'?)]+)'?[?)]")
+
+
+def fail(error: CkptctlError, argv: list[str]) -> int:
+    """Print an error to stderr, in the format that the command line asked for."""
+    report(error, _console(argv))
+    return int(error.exit_code)
+
+
+def report(error: CkptctlError, console: Console) -> None:
+    """Print an error where the call goes on."""
+    from ckptctl.report import document, errors, json
+
+    try:
+        if console.json:
+            sys.stderr.write(json.render_line(document.error_document(error)))
+        else:
+            console.note(errors.render(error, console.page(sys.stderr)))
+    except (CkptctlError, OSError, ValueError, AttributeError):
+        pass  # stderr is closed: the exit code has to do
+
+
+def refuse(plan: Plan, console: Console) -> None:
+    """Print why a plan is not applied."""
+    from ckptctl.report import plans
+
+    if not console.json:
+        for reason in plan.refusals:
+            console.note(plans.refusal(reason))
+        return
+    first = plan.refusals[0]
+    reasons = tuple(reason.message for reason in plan.refusals)
+    hint = first.help[0] if first.help else None
+    report(RefusedError(first.message, reasons=reasons, hint=hint, location=plan.location), console)
+
+
+def _console(argv: list[str]) -> Console:
+    """Read the output options from the bare arguments: an error may come before they are parsed."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    text = " ".join(words)
+    json = "--json" in words or "--format json" in text or "--format=json" in text
+    color = next(
+        (c for c in ("always", "never") if f"--color {c}" in text.replace("=", " ")), "auto"
+    )
+    return Console(form="json" if json else "text", color=color)
+
+
+def usage(error: typer.TyperException) -> UsageError:
+    """Take over typer's own usage errors."""
+    describe = getattr(error, "format_message", None)
+    message = str(describe() if describe else error)
+    command = getattr(getattr(error, "ctx", None), "command_path", "ckptctl")
+    hint = f"{command} --help"
+    if near := _NEAR.search(message):
+        message, hint = message[: near.start()], f"did you mean {near['name']}?"
+    return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
+
+
+def bug(error: Exception) -> InternalError:
+    """Write a report file, and say where it is."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" ({os.path.basename(last[0].filename)}:{last[0].lineno})" if last else ""
+    message = f"a bug in ckptctl: {type(error).__name__}: {error}{where}"
+    report = _report(error)
+    hint = "CKPTCTL_DEBUG=1 shows the traceback"
+    return InternalError(message, hint=f"{hint}; a report is in {report}" if report else hint)
+
+
+def _report(error: Exception) -> str | None:
+    lines = [
+        f"ckptctl {__version__}, Python {platform.python_version()}, {platform.platform()}\n\n",
+        *traceback.format_exception(error),
+    ]
+    try:
+        handle, path = tempfile.mkstemp(prefix="ckptctl-report-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(lines)
+    except OSError:
+        return None
+    return path

@@ -1,0 +1,211 @@
+"""Options that several verbs share: one meaning each, everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ckptctl.cli._console import FORMATS, Console
+from ckptctl.errors import UsageError
+
+_PLACE = "A path or URL of a trial, an experiment, or a folder with experiments in it."
+
+Location = Annotated[str, typer.Argument(metavar="LOCATION", help=_PLACE)]
+Locations = Annotated[list[str], typer.Argument(metavar="LOCATION...", help=_PLACE)]
+
+# --- what to look at ----------------------------------------------------------------------------
+
+LayoutName = Annotated[
+    str | None,
+    typer.Option(
+        "--layout",
+        metavar="NAME",
+        help="Read it as this layout instead of the one that fits best.",
+        rich_help_panel="Selection",
+    ),
+]
+TrialGlob = Annotated[
+    str | None,
+    typer.Option(
+        "--trial",
+        metavar="GLOB",
+        help="Only trials whose folder or id matches.",
+        rich_help_panel="Selection",
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        "--select",
+        metavar="CODE,...",
+        help="Only these findings, by code, beginning of a code, or rule name.",
+        rich_help_panel="Selection",
+    ),
+]
+Ignore = Annotated[
+    str | None,
+    typer.Option(
+        "--ignore",
+        metavar="CODE,...",
+        help="Leave these findings out.",
+        rich_help_panel="Selection",
+    ),
+]
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="LEVEL",
+        help="Exit 1 from this severity on: error, warning, info or never.",
+        rich_help_panel="Selection",
+    ),
+]
+
+# --- what may happen ----------------------------------------------------------------------------
+
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", "-n", help="Stop after printing the plan.", rich_help_panel="Safety"),
+]
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Apply without asking; needed without a terminal.",
+        rich_help_panel="Safety",
+    ),
+]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Exit 1 if the plan has steps, and apply nothing.",
+        rich_help_panel="Safety",
+    ),
+]
+AllowLive = Annotated[
+    bool,
+    typer.Option("--allow-live", help="Go on where a run looks alive.", rich_help_panel="Safety"),
+]
+QuietPeriod = Annotated[
+    float,
+    typer.Option(
+        "--quiet-period",
+        metavar="SECONDS",
+        min=0,
+        help="How long nothing may have changed for a running trial to count as dead.",
+        rich_help_panel="Safety",
+    ),
+]
+Unsafe = Annotated[
+    bool,
+    typer.Option("--unsafe", help="Allow remedies marked unsafe.", rich_help_panel="Safety"),
+]
+KeepGoing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-going",
+        help="With several experiments: one that is refused does not hold back the others.",
+        rich_help_panel="Safety",
+    ),
+]
+PlanOut = Annotated[
+    str | None,
+    typer.Option(
+        "--plan-out",
+        metavar="FILE",
+        help="Save the plan as JSON, for `ckptctl apply`.",
+        rich_help_panel="Safety",
+    ),
+]
+OnMissing = Annotated[
+    str,
+    typer.Option(
+        "--on-missing",
+        metavar="error|skip",
+        help="What to do about a checkpoint that lacks the metric.",
+        rich_help_panel="Names",
+    ),
+]
+AllowReorder = Annotated[
+    bool,
+    typer.Option(
+        "--allow-reorder",
+        help="Accept names that do not sort in the order of the saves.",
+        rich_help_panel="Names",
+    ),
+]
+
+# --- how to say it ------------------------------------------------------------------------------
+
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="|".join(FORMATS), help="How to print it.", rich_help_panel="Output"
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="The same as --format json.", rich_help_panel="Output")
+]
+OutFile = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the answer to a file.",
+        rich_help_panel="Output",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "-q", "--quiet", help="Only bare paths or ids, one a line.", rich_help_panel="Output"
+    ),
+]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "-v",
+        "--verbose",
+        count=True,
+        help="Everything, and why.",
+        show_default=False,
+        rich_help_panel="Output",
+    ),
+]
+Color = Annotated[
+    str,
+    typer.Option(
+        "--color", metavar="auto|always|never", help="When to colour.", rich_help_panel="Output"
+    ),
+]
+
+
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Check a choice; the message names what there is."""
+    if value not in allowed:
+        raise UsageError(
+            f"{option} {value} is not available", hint=f"choose one of {', '.join(allowed)}"
+        )
+    return value
+
+
+def console(  # noqa: PLR0917 - in the order of the help
+    form: str, json: bool, out: str | None, quiet: bool, verbose: int, color: str
+) -> Console:
+    """Gather the output options."""
+    one_of("--format", form, FORMATS)
+    if json and form not in ("text", "json"):
+        raise UsageError(f"--json and --format {form} ask for two formats")
+    one_of("--color", color, ("auto", "always", "never"))
+    return Console(
+        form="json" if json else form, out=out, quiet=quiet, verbose=verbose, color=color
+    )
+
+
+def codes(text: str | None) -> tuple[str, ...]:
+    """Take a comma-separated list apart."""
+    return tuple(part for part in (p.strip() for p in (text or "").split(",")) if part)

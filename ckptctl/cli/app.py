@@ -1,0 +1,46 @@
+"""The app: every verb, in the order of the help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ckptctl._version import __version__
+from ckptctl.cli import apply, demo, pick, reindex, rename, rules, scan, undo
+from ckptctl.cli._verb import SETTINGS
+
+app = typer.Typer(
+    name="ckptctl",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings=SETTINGS,
+    epilog="Exit codes are the same for every verb: 0 done, 1 findings, 2 usage, 10 location, "
+    "11 locked or pending, 12 stale, 13 stopped part-way, 14 refused, 70 a bug, 130 interrupted.",
+)
+
+for _module in (scan, rename, reindex, apply, undo, pick, rules, demo):
+    _module.register(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"ckptctl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Inspect and mend Ray Tune experiment folders: checkpoint names, indices, and the records.
+
+    \b
+    ckptctl scan ~/ray_results/tune_lr
+    ckptctl reindex ~/ray_results/tune_lr
+    ckptctl rename ~/ray_results/tune_lr --to 'checkpoint_{training_iteration:06d}-{loss:.4f}'
+    """  # noqa: D301 - \b keeps typer from joining the lines

@@ -1,0 +1,48 @@
+"""The entry point: the fast path of --version, and the one place that maps errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def run() -> None:
+    """Run the command line, and end the process with its exit code."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(argv: list[str]) -> int:
+    """Run the command line; errors of every kind become an exit code here."""
+    if argv == ["--version"]:
+        from ckptctl._version import __version__
+
+        print(f"ckptctl {__version__}")
+        return 0
+    return _run(argv or ["--help"])
+
+
+def _run(argv: list[str]) -> int:
+    import typer
+
+    from ckptctl.cli._failure import bug, fail, usage
+    from ckptctl.cli.app import app
+    from ckptctl.errors import Cancelled, CkptctlError, ExitCode
+
+    try:
+        code = app(args=argv, prog_name="ckptctl", standalone_mode=False)
+    except CkptctlError as error:
+        return fail(error, argv)
+    except typer.TyperException as error:
+        return fail(usage(error), argv)
+    except BrokenPipeError:  # whoever reads the help has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = ExitCode.CANCELLED
+    except Exception as error:
+        if os.environ.get("CKPTCTL_DEBUG"):
+            raise
+        return fail(bug(error), argv)
+    if code == ExitCode.CANCELLED:  # typer's own answer to Ctrl-C
+        return fail(Cancelled("interrupted: nothing was applied"), argv)
+    return int(code or 0)

@@ -1,0 +1,129 @@
+"""`ckptctl reindex`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ckptctl.cli import _options as o
+from ckptctl.cli._verb import WRITES, verb
+from ckptctl.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ckptctl.model.policies import Policy
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the app."""
+    verb(
+        app,
+        "reindex",
+        examples=(
+            "ckptctl reindex EXP",
+            "ckptctl reindex EXP --check",
+            "ckptctl reindex EXP --by training_iteration",
+        ),
+        exits=WRITES,
+    )(reindex)
+
+
+def reindex(
+    locations: o.Locations,
+    *,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="POLICY",
+            help="Renumber the folders: sequential, training_iteration or another metric, ray-2.6, "
+            "or module:function of your own, called with (metrics, previous_index).",
+            rich_help_panel="Indices",
+        ),
+    ] = None,
+    relocate: Annotated[
+        bool,
+        typer.Option(
+            "--relocate",
+            help="Rewrite recorded roots to where the experiment lies now.",
+            rich_help_panel="Indices",
+        ),
+    ] = False,
+    allow_reorder: o.AllowReorder = False,
+    layout: o.LayoutName = None,
+    trial: o.TrialGlob = None,
+    dry_run: o.DryRun = False,
+    yes: o.Yes = False,
+    check: o.Check = False,
+    unsafe: o.Unsafe = False,
+    allow_live: o.AllowLive = False,
+    quiet_period: o.QuietPeriod = 60.0,
+    keep_going: o.KeepGoing = False,
+    plan_out: o.PlanOut = None,
+    form: o.Format = "text",
+    json: o.Json = False,
+    out: o.OutFile = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+    color: o.Color = "auto",
+) -> ExitCode:
+    """Make the records agree with the folders; with --by, renumber the folders too.
+
+    Without --by no folder moves. The plan is printed first.
+    """
+    from ckptctl import api
+    from ckptctl.cli._flow import Consent, Planned, carry_out, planned
+
+    console = o.console(form, json, out, quiet, verbose, color)
+    consent = Consent(
+        dry_run=dry_run,
+        yes=yes,
+        check=check,
+        keep_going=keep_going,
+        allow_live=allow_live,
+        quiet_period=quiet_period,
+        plan_out=plan_out,
+    )
+    policy = _policy(by)
+
+    def make(location: str) -> list[Planned]:
+        return [
+            (
+                experiment,
+                api.plan_reindex(
+                    experiment,
+                    by=policy,
+                    trial=trial,
+                    allow_reorder=allow_reorder,
+                    unsafe=unsafe,
+                    relocate=relocate,
+                ),
+            )
+            for experiment in api.scan(location, layout=layout)
+        ]
+
+    plans, failures = planned(locations, make, console, consent)
+    return carry_out("reindex", plans, console, consent, failures)
+
+
+def _policy(by: str | None) -> str | Policy | None:
+    """A function of the caller's own is imported from the working folder, on their word only."""
+    from ckptctl.model.policies import ByFunction
+
+    if by is None or ":" not in by:
+        return by
+    module, _, name = by.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"--by {by}: {error}", hint="module:function is looked up from the working folder"
+        ) from error
+    if not callable(function):
+        raise UsageError(f"--by {by}: {name} is not a function")
+    return ByFunction(name=by, function=function)

@@ -1,0 +1,113 @@
+"""`ckptctl undo`, `resume` and `history`: what the journal is for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ckptctl.cli import _options as o
+from ckptctl.cli._verb import WRITES, verb
+from ckptctl.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the app."""
+    verb(
+        app,
+        "undo",
+        examples=("ckptctl undo EXP", "ckptctl undo EXP 4be1e9b0c2aa", "ckptctl undo EXP -n"),
+        exits=WRITES,
+    )(undo)
+    verb(
+        app,
+        "resume",
+        examples=("ckptctl resume EXP",),
+        exits=(0, 2, 10, 11, 12, 13, 130),
+    )(resume)
+    verb(
+        app,
+        "history",
+        examples=("ckptctl history EXP", "ckptctl history EXP --json"),
+        exits=(0, 2, 10),
+    )(history)
+
+
+def undo(
+    location: o.Location,
+    plan_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLAN_ID]",
+            help="Which apply to take back, by `ckptctl history`; without it the last one.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    dry_run: o.DryRun = False,
+    yes: o.Yes = False,
+    check: o.Check = False,
+    allow_live: o.AllowLive = False,
+    quiet_period: o.QuietPeriod = 60.0,
+    form: o.Format = "text",
+    json: o.Json = False,
+    out: o.OutFile = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
+    color: o.Color = "auto",
+) -> ExitCode:
+    """Take back the last apply, or the one that is named; to undo an undo is to do it again.
+
+    It is refused where something changed since, with a list of what did.
+    """
+    from ckptctl import api
+    from ckptctl.cli._flow import Consent, carry_out
+
+    console = o.console(form, json, out, quiet, verbose, color)
+    consent = Consent(
+        dry_run=dry_run,
+        yes=yes,
+        check=check,
+        allow_live=allow_live,
+        quiet_period=quiet_period,
+    )
+    plan = api.plan_undo(location, plan_id=plan_id)
+    return carry_out("undo", [(None, plan)], console, consent)
+
+
+def resume(
+    location: o.Location,
+    *,
+    form: o.Format = "text",
+    json: o.Json = False,
+    out: o.OutFile = None,
+    quiet: o.Quiet = False,
+    color: o.Color = "auto",
+) -> ExitCode:
+    """Finish an apply that was interrupted."""
+    raise NotImplementedError
+
+
+def history(
+    location: o.Location,
+    *,
+    form: o.Format = "text",
+    json: o.Json = False,
+    out: o.OutFile = None,
+    quiet: o.Quiet = False,
+    color: o.Color = "auto",
+) -> ExitCode:
+    """List what was applied here, the newest first."""
+    from ckptctl import api
+    from ckptctl.report import history as as_text
+    from ckptctl.report import json as as_json
+
+    console = o.console(form, json, out, quiet, 0, color)
+    entries = api.history(location)
+    if console.json:
+        console.write(as_json.render(as_text.document(location, entries)))
+    elif quiet:
+        console.paths(entry.plan_id for entry in reversed(entries))
+    else:
+        console.answer(as_text.render(entries, console.answer_page))
+    return ExitCode.DONE

@@ -1,0 +1,121 @@
+"""JSON documents, JSON lines, and the pickles that Ray keeps inside JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from ckptctl.codec.errors import Malformed, RecordError
+from ckptctl.codec.json_text import JsonText, find_span
+from ckptctl.codec.limits import Limits
+from ckptctl.codec.pickle_reader import Doc, decode
+
+__all__ = [
+    "FALLBACK",
+    "Lines",
+    "RecordError",
+    "Row",
+    "decode_fallback",
+    "fallback_bytes",
+    "find_span",
+    "load_json",
+    "read_lines",
+]
+
+FALLBACK = "CLOUDPICKLE_FALLBACK"
+"""How Ray marks a pickle in JSON (Ray 2.6 to 2.60 ``TuneFunctionDecoder``)."""
+
+_HEX_PICKLE = re.compile(r"80(?:0[2-5])(?:[0-9a-fA-F]{2})*2[eE]")
+_decode = msgspec.json.Decoder().decode
+
+
+def load_json(data: bytes | str) -> object:
+    """A whole document. NaN and infinities are numbers. Raises RecordError."""
+    try:
+        return _decode(data)
+    except (ValueError, RecursionError, MemoryError):
+        pass  # NaN, a lone surrogate, a number beyond 64 bits: the slow reader decides
+    text = data if isinstance(data, str) else decode_text(data)
+    source = JsonText(text)
+    source.check()
+    return source.value(source.start)
+
+
+def decode_text(data: bytes) -> str:
+    """Text from bytes in UTF-8. Raises RecordError."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RecordError(f"not UTF-8 at byte {error.start}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line that holds a JSON value."""
+
+    line: int
+    """From 0, blank and bad lines counted."""
+    offset: int
+    """Of the line's first byte."""
+    value: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """What a JSON-lines file holds."""
+
+    rows: tuple[Row, ...]
+    torn: str | None
+    """Why the last line is not whole, if it is not: it was cut off while being written."""
+    bad: tuple[tuple[int, str], ...]
+    """Other lines that are no JSON: number from 0, and why."""
+
+
+def read_lines(data: bytes) -> Lines:
+    """The rows of a JSON-lines file; blank lines are skipped, bad ones reported."""
+    rows: list[Row] = []
+    bad: list[tuple[int, str]] = []
+    last = -1
+    offset = 0
+    for number, line in enumerate(data.split(b"\n")):
+        if line and not line.isspace():
+            last = number
+            try:
+                rows.append(Row(number, offset, load_json(line)))
+            except RecordError as error:
+                bad.append((number, str(error)))
+        offset += len(line) + 1
+    torn = None
+    if bad and bad[-1][0] == last:
+        torn = f"line {last + 1} is cut off"
+        bad.pop()
+    return Lines(rows=tuple(rows), torn=torn, bad=tuple(bad))
+
+
+def fallback_bytes(value: object) -> bytes | None:
+    """The pickle that a JSON value holds, or None.
+
+    It is Ray's fallback object, or one of the fields that Ray writes as bare
+    hexadecimal. Raises Malformed if a fallback object does not hold hexadecimal.
+    """
+    if isinstance(value, dict) and value.get("_type") == FALLBACK:
+        value = value.get("value")
+        try:
+            return bytes.fromhex(value) if isinstance(value, str) else _no_hex()
+        except ValueError:
+            return _no_hex()
+    if isinstance(value, str) and value[:3] == "800" and _HEX_PICKLE.fullmatch(value):
+        return bytes.fromhex(value)
+    return None
+
+
+def _no_hex() -> bytes:
+    raise Malformed("a pickle in JSON that is not hexadecimal", 0)
+
+
+def decode_fallback(value: object, limits: Limits | None = None) -> Doc | None:
+    """The decoded pickle that a JSON value holds, or None. Raises PickleError."""
+    data = fallback_bytes(value)
+    return None if data is None else decode(data, limits)

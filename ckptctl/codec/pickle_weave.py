@@ -1,0 +1,215 @@
+"""Turn collected edits of a pickle into splices of its bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from ckptctl.codec.errors import EditError
+from ckptctl.codec.pickle_copy import single_op
+from ckptctl.codec.pickle_emit import Emitter
+from ckptctl.codec.pickle_nodes import Opaque
+from ckptctl.codec.pickle_opcodes import APPEND, GETS, LIST, SETITEM, encode_text
+from ckptctl.codec.pickle_paths import Slot, tracks_of
+from ckptctl.codec.pickle_proof import Expected, Kept
+from ckptctl.codec.pickle_reader import Doc
+from ckptctl.codec.pickle_splices import AFTER, BEFORE, Splices
+from ckptctl.codec.pickle_tracking import Sites
+from ckptctl.codec.values import Value, to_json
+
+__all__ = ["Edits", "identical", "items_of", "weave"]
+
+_SCALARS = (bool, int, float, str, bytes, type(None))
+Place = tuple[int, object]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Edits:
+    """Edits of one pickle. Containers are named by their ``id``; ``owners`` holds them."""
+
+    sets: dict[Place, tuple[Slot, Value]] = field(default_factory=dict)
+    inserts: dict[int, list[tuple[int, Value]]] = field(default_factory=dict)
+    removed: dict[int, dict[object, Slot]] = field(default_factory=dict)
+    added: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
+    dropped: dict[int, dict[object, Slot]] = field(default_factory=dict)
+    owners: dict[int, object] = field(default_factory=dict)
+
+    def expected(self) -> Expected:
+        """What these edits must have changed."""
+        lists = self.inserts.keys() | self.removed.keys()
+        return Expected(
+            values={place: value for place, (_, value) in self.sets.items()},
+            sequences={owner: self._sequence(owner) for owner in lists},
+            added=self.added,
+            dropped={owner: set(slots) for owner, slots in self.dropped.items()},
+        )
+
+    def _sequence(self, owner: int) -> list[Kept | Value]:
+        gone = self.removed.get(owner, {})
+        groups = _by_index(self.inserts.get(owner, []))
+        made: list[Kept | Value] = []
+        size = len(items_of(self.owners[owner]))
+        for index in range(size + 1):
+            made.extend(groups.get(index, []))
+            if index < size and index not in gone:
+                made.append(Kept(index))
+        return made
+
+
+def weave(doc: Doc, edits: Edits, emitter: Emitter) -> bytes:
+    """The bytes with all edits in them; the same object if nothing changes."""
+    weaver = _Weaver(doc, edits, emitter)
+    weaver.emit()
+    weaver.splice()
+    return weaver.splices.apply() if weaver.splices else doc.data
+
+
+class _Weaver:
+    def __init__(self, doc: Doc, edits: Edits, emitter: Emitter) -> None:
+        self._doc = doc
+        self._data = doc.data
+        self._tracks = tracks_of(doc)
+        self._edits = edits
+        self._emitter = emitter
+        self.splices = Splices(doc)
+        self._changed = [
+            (slot, value) for slot, value in edits.sets.values() if not _already(slot.value, value)
+        ]
+        self._changed.sort(key=lambda change: change[0].span)
+        self._readers = self._reader_values()
+        self._covered: set[int] = set()
+        self._set_parts: list[bytes] = []
+        self._insert_parts: dict[int, list[tuple[int, bytes]]] = {}
+        self._added_parts: dict[int, list[bytes]] = {}
+
+    def emit(self) -> None:
+        """Write all values first: copies pin memo entries, which then must not change."""
+        emit = self._emitter.emit
+        self._set_parts = [emit(value, slot.span[0]) for slot, value in self._changed]
+        for owner, inserts in self._edits.inserts.items():
+            site = self._site(owner)
+            self._insert_parts[owner] = [
+                (index, emit(value, _insert_place(site, index))) for index, value in inserts
+            ]
+        for owner, added in self._edits.added.items():
+            place = _fill_place(self._site(owner))
+            self._added_parts[owner] = [
+                encode_text(key) + emit(value, place) for key, value in added
+            ]
+
+    def splice(self) -> None:
+        """Lay out where each value goes."""
+        for (slot, value), part in zip(self._changed, self._set_parts, strict=True):
+            single = single_op(self._data, slot.span)
+            if single is None or slot.span[0] not in self._covered:
+                self._set(slot, value, single, part)
+        for removed in self._edits.removed.values():
+            self._remove(removed, APPEND, b"0")
+        for dropped in self._edits.dropped.values():
+            self._remove(dropped, SETITEM, b"00")
+        for owner, inserts in self._insert_parts.items():
+            for index, part in inserts:
+                self._insert(self._site(owner), index, part)
+        for owner, parts in self._added_parts.items():
+            self._add(_fill_place(self._site(owner)), parts)
+
+    def _site(self, owner: int) -> Sites:
+        site = self._tracks.sites.get(owner)
+        return site if site is not None else Sites(self._edits.owners[owner])
+
+    def _reader_values(self) -> dict[int, Value]:
+        """Values to be set where a memo entry is read, by the offset of that opcode."""
+        return {
+            slot.span[0]: value
+            for slot, value in self._changed
+            if self._data[slot.span[0]] in GETS and single_op(self._data, slot.span)
+        }
+
+    def _set(
+        self, slot: Slot, value: Value, single: tuple[int, list[int]] | None, part: bytes
+    ) -> None:
+        start, end = slot.span
+        if single is None or not self._replaceable(value, single[1]):
+            # Still built, for the memo entries in it, then dropped.
+            self.splices.add(end, end, BEFORE, b"0" + part)
+        else:
+            self.splices.add(start, single[0], AFTER, part)
+
+    def _replaceable(self, value: Value, memos: list[int]) -> bool:
+        """Whether all that read the old value's memo entries are to change alike."""
+        reads = [at for memo in memos for at in self._tracks.memos[memo].readers]
+        if any(memo in self._emitter.copier.pinned for memo in memos):
+            return False
+        if reads and not isinstance(value, _SCALARS):
+            return False
+        if not all(at in self._readers and identical(self._readers[at], value) for at in reads):
+            return False
+        self._covered.update(reads)
+        return True
+
+    def _remove(self, slots: Mapping[object, Slot], single: int, pops: bytes) -> None:
+        for slot in slots.values():
+            end = slot.span[1]
+            if self._data[end] == single:
+                self.splices.replace_op(end, pops)
+            else:
+                self.splices.add(end, end, BEFORE, pops)
+
+    def _insert(self, site: Sites, index: int, part: bytes) -> None:
+        if index < len(site.items):
+            start, end = site.items[index]
+            alone = self._data[end] == APPEND
+            self.splices.add(start, start, AFTER, part + b"a" if alone else part)
+            return
+        at = site.items[-1][1] if site.items else site.made
+        if at < 0:
+            raise EditError("an empty sequence of this kind cannot grow")
+        if self._data[at] == APPEND or (not site.items and self._data[at] != LIST):
+            self.splices.extend_op(at, part + b"a")
+        else:
+            self.splices.add(at, at, AFTER, part)
+
+    def _add(self, at: int, parts: list[bytes]) -> None:
+        for part in parts:
+            if self._data[at] in (SETITEM, ord("}")):
+                self.splices.extend_op(at, part + b"s")
+            else:
+                self.splices.add(at, at, AFTER, part)
+
+
+def items_of(owner: object) -> list[object]:
+    """The items of a list, or what was appended to an Opaque."""
+    values = owner.appended if isinstance(owner, Opaque) else owner
+    return list(values) if isinstance(values, list | tuple) else []
+
+
+def _insert_place(site: Sites, index: int) -> int:
+    if index < len(site.items):
+        return site.items[index][0]
+    return site.items[-1][1] if site.items else max(site.made, 0)
+
+
+def _fill_place(site: Sites) -> int:
+    at = site.filled if site.filled >= 0 else site.made
+    if at < 0:
+        raise EditError("an empty mapping of this kind cannot grow")
+    return at
+
+
+def _by_index(inserts: list[tuple[int, Value]]) -> dict[int, list[Value]]:
+    groups: dict[int, list[Value]] = {}
+    for index, value in inserts:
+        groups.setdefault(index, []).append(value)
+    return groups
+
+
+def _already(old: object, value: Value) -> bool:
+    """Whether the slot holds this very scalar."""
+    return type(old) is type(value) and isinstance(value, _SCALARS) and identical(old, value)
+
+
+def identical(left: object, right: object) -> bool:
+    """Whether two values have one and the same JSON form."""
+    return json.dumps(to_json(cast(Value, left))) == json.dumps(to_json(cast(Value, right)))

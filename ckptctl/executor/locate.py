@@ -1,0 +1,64 @@
+"""How far an interrupted apply has come, by what lies on storage and what the journal notes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from ckptctl.errors import ApplyError
+from ckptctl.journal.course import Course, Strand
+from ckptctl.journal.scene import Scene, Standing, positions, torn_positions
+from ckptctl.journal.store import BACKWARD, FORWARD, Journal
+
+_NAMED = 3
+
+
+def locate(scene: Scene, course: Course, journal: Journal, name: str) -> list[Standing]:
+    """How far each strand of an entry has come.
+
+    Raises:
+        ApplyError: something is neither as before nor as after any step.
+    """
+    rollback = journal.rollback(name)
+    standing: list[Standing] = []
+    lost: list[str] = []
+    for number, strand in enumerate(course.strands):
+        least = _passed(strand, journal.marks(name, FORWARD)[-1:])
+        most = len(strand.steps)
+        if rollback is not None:
+            least, most = 0, rollback.positions[number]
+            if marks := journal.marks(name, BACKWARD):
+                most = min(most, _passed(strand, marks[:1]))
+        found = _stand(scene, course, strand, least, most, last=rollback is not None)
+        if found is None:
+            lost += _nearest(scene, course, strand)
+        else:
+            standing.append(found)
+    if lost:
+        raise _lost(scene, lost)
+    return standing
+
+
+def _passed(strand: Strand, marks: list[int]) -> int:
+    """How many of a strand's steps come before or at a mark."""
+    return bisect_right(strand.steps, marks[0]) if marks else 0
+
+
+def _stand(
+    scene: Scene, course: Course, strand: Strand, least: int, most: int, *, last: bool
+) -> Standing | None:
+    """Of the positions that fit, the nearest to where the last mark was noted."""
+    choose = max if last else min
+    fit = [p for p in positions(scene, course, strand) if least <= p <= most]
+    if fit:
+        return Standing(position=choose(fit))
+    torn = [p for p in torn_positions(scene, course, strand) if least <= p <= most]
+    return Standing(position=choose(torn), torn=True) if torn else None
+
+
+def _nearest(scene: Scene, course: Course, strand: Strand) -> list[str]:
+    """What speaks against the position that fits best."""
+    every = (
+        list(scene.complaints(course, strand, position))
+        for position in range(len(strand.steps) + 1)
+    )
+    return min(every, key=len)

@@ -1,0 +1,85 @@
+"""What every layout offers: it recognises a listing and reads it, and never writes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from ckptctl.errors import LocationError
+from ckptctl.layouts.tree import Tree
+from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole, Unreadable
+from ckptctl.storage.store import Reader
+
+MAX_STATE_BYTES = 512 * 1024 * 1024
+"""Larger state and snapshot files are told as unreadable."""
+MAX_LOG_BYTES = 4 * 1024 * 1024 * 1024
+"""Larger result logs are told as unreadable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """How well a layout fits a listing, and why."""
+
+    confidence: int
+    """The higher one wins; equal ones are told as a tie."""
+    why: str
+
+
+class Layout(Protocol):
+    """One on-disk convention."""
+
+    names: ClassVar[tuple[str, ...]]
+    """What `--layout` and documents call it, one name a dialect."""
+
+    def match(self, tree: Tree) -> Match | None:
+        """Whether the listing could be of this layout, by names alone."""
+
+    def read(self, tree: Tree, source: Source) -> Experiment:
+        """Everything that the files say; trouble with a file is a value in the result."""
+
+
+class Source:
+    """Reads an experiment's records once each, and remembers what was read."""
+
+    def __init__(
+        self, reader: Reader, tree: Tree, *, prefix: str, location: str, root: str
+    ) -> None:
+        self._reader = reader
+        self._tree = tree
+        self._prefix = f"{prefix}/" if prefix else ""
+        self.location = location
+        """The experiment as messages and commands name it."""
+        self.root = root
+        """The experiment's own path, as a record of it would have it."""
+        self.files: list[RecordFile] = []
+        self.problems: list[Unreadable] = []
+
+    def read(
+        self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES
+    ) -> bytes | None:
+        """The bytes of a record; None where it cannot be read, which is then a problem."""
+        try:
+            data = self._reader.read_bytes(self._prefix + path, limit)
+        except (LocationError, OSError) as error:
+            reason = error.message if isinstance(error, LocationError) else str(error)
+            self.problems.append(Unreadable(file=path, reason=reason, role=role))
+            return None
+        self.remember(path, kind, role, data)
+        return data
+
+    def remember(
+        self, path: str, kind: RecordKind, role: RecordRole, data: bytes | None = None
+    ) -> None:
+        """Note a record: with its digest where it was read, without where it was only listed."""
+        entry = self._tree.file(path)
+        self.files.append(
+            RecordFile(
+                path=path,
+                kind=kind,
+                role=role,
+                sha256="" if data is None else hashlib.sha256(data).hexdigest(),
+                size=len(data) if data is not None else entry.size if entry else 0,
+                modified=entry.modified if entry else None,
+            )
+        )

@@ -1,0 +1,141 @@
+"""The checkpoint folders of one trial, and how whole each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ckptctl.layouts.tree import FolderFile, Tree
+from ckptctl.model.checkpoint import CheckpointState
+from ckptctl.model.names import NameKind, kind_of
+
+MARKERS = frozenset(
+    {
+        ".is_checkpoint",
+        ".lazy_checkpoint_marker",
+        ".metadata.json",
+        ".metadata.pkl",
+        ".null_marker",
+        ".temp_marker",
+        ".tune_metadata",
+    }
+)
+"""Files that Ray adds to a checkpoint; the trainable's own files are the rest."""
+
+_ENOUGH_SIBLINGS = 2
+"""With one sibling only, two names made of a step or a loss would each lack the other's file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """One checkpoint folder as it lies on storage."""
+
+    name: str
+    files: tuple[FolderFile, ...]
+    state: CheckpointState
+    lacks: tuple[str, ...] = ()
+    hollow: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(f.size for f in self.files)
+
+    @property
+    def modified(self) -> float | None:
+        """The newest change of a file, in seconds since the epoch."""
+        return max((f.modified for f in self.files if f.modified is not None), default=None)
+
+
+def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tuple[Folder, ...]:
+    """The folders directly below `parent` that are checkpoints by name, or that `named` lists."""
+    also = set(named)
+    path = f"{parent}/" if parent else ""
+    return tuple(
+        _folder(name, tree.files_below(f"{path}{name}"))
+        for name in tree.folders(parent)
+        if name.startswith("checkpoint") or name in also
+    )
+
+
+def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
+    if kind_of(name) is NameKind.TEMPORARY or any(f.path == ".temp_marker" for f in files):
+        state = CheckpointState.TEMPORARY
+    elif all(f.path in MARKERS for f in files):
+        state = CheckpointState.EMPTY
+    else:
+        state = CheckpointState.COMPLETE
+    return Folder(name=name, files=files, state=state)
+
+
+@dataclass(frozen=True, slots=True)
+class _Census:
+    """How many of some folders hold a file, and how many hold it with bytes in it."""
+
+    folders: int
+    present: Counter[str]
+    full: Counter[str]
+
+
+def _census(folders: Iterable[Folder]) -> _Census:
+    count = 0
+    present: Counter[str] = Counter()
+    full: Counter[str] = Counter()
+    for folder in folders:
+        if folder.state is not CheckpointState.COMPLETE:
+            continue
+        count += 1
+        own = [f for f in folder.files if f.path not in MARKERS]
+        present.update(f.path for f in own)
+        full.update(f.path for f in own if f.size)
+    return _Census(count, present, full)
+
+
+def compare_siblings(folders: Mapping[str, tuple[Folder, ...]]) -> dict[str, tuple[Folder, ...]]:
+    """Mark the folders that lack what all their siblings have, by trial.
+
+    Siblings are the trial's other checkpoints; where those are too few to tell, all of the
+    experiment's. Linear in the number of files.
+    """
+    everyone = _census(f for own in folders.values() for f in own)
+    judged: dict[str, tuple[Folder, ...]] = {}
+    for trial, own in folders.items():
+        census = _census(own)
+        if census.folders <= _ENOUGH_SIBLINGS:
+            census = everyone
+        judged[trial] = tuple(_judged(folder, census) for folder in own)
+    return judged
+
+
+def _judged(folder: Folder, census: _Census) -> Folder:
+    if folder.state is not CheckpointState.COMPLETE:
+        return folder
+    siblings = census.folders - 1
+    mine = {f.path: f.size for f in folder.files}
+    lacks: tuple[str, ...] = ()
+    if siblings >= _ENOUGH_SIBLINGS:
+        lacks = tuple(
+            sorted(p for p, n in census.present.items() if n == siblings and p not in mine)
+        )
+    hollow = tuple(
+        sorted(
+            path
+            for path, size in mine.items()
+            if size == 0 and path not in MARKERS and _full_elsewhere(path, census)
+        )
+    )
+    if not lacks and not hollow:
+        return folder
+    return Folder(
+        name=folder.name,
+        files=folder.files,
+        state=CheckpointState.PARTIAL,
+        lacks=lacks,
+        hollow=hollow,
+    )
+
+
+def _full_elsewhere(path: str, census: _Census) -> bool:
+    others = census.present[path] - 1
+    return others > 0 and census.full[path] == others

@@ -1,0 +1,67 @@
+"""A pickled value asked by path, and narrowed; nothing of it is ever run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ckptctl.codec.json_records import fallback_bytes
+from ckptctl.codec.pickle_nodes import Opaque, attr
+from ckptctl.codec.pickle_reader import decode, plain
+
+
+class Pickled:
+    """One decoded value, or nothing: a path that leads nowhere gives an absent one."""
+
+    __slots__ = ("_value", "present")
+
+    def __init__(self, value: object, *, present: bool = True) -> None:
+        self._value = value
+        self.present = present
+        """Whether there is a value, None counting as none."""
+
+    def at(self, *names: str) -> Pickled:
+        """The value of an attribute or key, name by name."""
+        value = attr(self._value, *names)
+        return Pickled(value, present=value is not None)
+
+    def text(self, *names: str) -> str | None:
+        """The value there, where it is a non-empty text."""
+        value = attr(self._value, *names)
+        return value if isinstance(value, str) and value else None
+
+    def whole(self, *names: str) -> int | None:
+        """The value there, where it is a whole number."""
+        value = plain(attr(self._value, *names))
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def items(self) -> Iterator[Pickled]:
+        """The items of a list; of anything else none."""
+        if isinstance(self._value, list):
+            for item in self._value:
+                yield Pickled(item)
+
+    def plain(self) -> object:
+        """The value with numbers, texts and containers as Python's own."""
+        return plain(self._value)
+
+    def is_same(self, other: Pickled) -> bool:
+        """Whether both are one object in the pickle, not merely equal."""
+        return self._value is other._value
+
+    @property
+    def called(self) -> str | None:
+        """``module:name`` of the class or function that makes the object, without making it."""
+        return self._value.name if isinstance(self._value, Opaque) else None
+
+
+def open_fallback(value: object) -> Pickled:
+    """What a JSON value holds as a pickle; absent where it holds none.
+
+    Raises:
+        PickleError: it is marked as a pickle and cannot be read.
+    """
+    data = fallback_bytes(value)
+    if data is None:
+        return Pickled(None, present=False)
+    root = decode(data).root
+    return Pickled(root, present=root is not None)

@@ -1,0 +1,287 @@
+"""Ray Tune 2.7 and newer: a state file, a result log a trial, numbered checkpoint folders.
+
+The two dialects differ in what the counter means and in what the rows of the log say
+(Ray 2.7 ``train/_internal/storage.py``; Ray 2.8 moved the increment before the save). The state
+file tells them apart: the trial's JSON of Ray 2.7 holds keys that 2.8 dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import ClassVar
+
+from ckptctl.codec.errors import CodecError
+from ckptctl.codec.json_records import load_json
+from ckptctl.layouts.base import MAX_LOG_BYTES, Match, Source
+from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
+from ckptctl.layouts.legacy_state import read_legacy_trials
+from ckptctl.layouts.references import References
+from ckptctl.layouts.result_log import (
+    LOG_NAME,
+    PROGRESS_NAME,
+    ResultLog,
+    read_progress,
+    read_result_log,
+)
+from ckptctl.layouts.tree import Tree
+from ckptctl.layouts.tune_mentions import state_mentions
+from ckptctl.layouts.tune_metadata import METADATA_NAME, TrainableNote, read_note
+from ckptctl.layouts.tune_sources import Dialect, TrialSources
+from ckptctl.layouts.tune_state import StateError, StateTrial, read_trial_data
+from ckptctl.layouts.tune_trial import build_trial
+from ckptctl.model.checkpoint import TrialDir
+from ckptctl.model.experiment import (
+    Experiment,
+    Mention,
+    RecordKind,
+    RecordRole,
+    Unreadable,
+)
+from ckptctl.model.names import NameKind, kind_of, natural_key
+
+STATE_PATTERN = "experiment_state-*.json"
+_TRIAL_FILES = frozenset({LOG_NAME, PROGRESS_NAME, "params.json", "params.pkl", "error.txt"})
+_TUNER_FILES = ("tuner.pkl", "trainer.pkl")
+
+
+class RayTune:
+    """Ray Tune 2.7 to 2.60, and Ray Train V1."""
+
+    names: ClassVar[tuple[str, ...]] = tuple(Dialect)
+
+    def match(self, tree: Tree) -> Match | None:
+        """By a state file; less surely by trial folders with a result log."""
+        if state_files(tree):
+            return Match(confidence=80, why="an experiment_state file lies in it")
+        if any(tree.file(f"{name}/{LOG_NAME}") for name in tree.folders()):
+            return Match(confidence=40, why="trial folders with result logs, but no state file")
+        return None
+
+    def read(self, tree: Tree, source: Source) -> Experiment:
+        """Every trial that the state or the folders know."""
+        state = _read_state_file(tree, source)
+        _note_other_files(tree, source)
+        dirnames = _trial_dirs(tree, state.trials)
+        logs, mentions = _read_logs(tree, source, dirnames)
+        references = References(_roots(state.trials), dirnames)
+        folders = _folders(tree, state.trials, dirnames, logs, references)
+        dialect = _dialect(tree, state.trials)
+        notes = _notes(source, dialect, folders)
+        mentions += state_mentions(state.file, state.trials, references)
+        trials = tuple(
+            build_trial(
+                TrialSources(
+                    dirname=TrialDir(name),
+                    state=state.by_dirname.get(name),
+                    state_file=state.file,
+                    state_read=state.read,
+                    on_storage=tree.has_folder(name),
+                    folders=folders[name],
+                    log=logs[name],
+                    log_path=f"{name}/{LOG_NAME}" if tree.file(f"{name}/{LOG_NAME}") else None,
+                    dialect=dialect,
+                    references=references,
+                    notes=notes[name],
+                )
+            )
+            for name in dirnames
+        )
+        return Experiment(
+            location=source.location,
+            name=source.root.rstrip("/").rpartition("/")[2] or source.location,
+            layout=dialect,
+            trials=trials,
+            ray_version=_ray_version(notes),
+            state_file=state.file,
+            recorded_root=_recorded_root(state.trials),
+            actual_root=source.root,
+            counter_means_next=dialect is Dialect.TUNE_2_7,
+            roots_are_absolute=any(t.keeps_roots for t in state.trials),
+            records=tuple(sorted(source.files, key=lambda f: f.path)),
+            mentions=tuple(mentions),
+            problems=tuple(source.problems),
+            unparsed=tuple(
+                f"{name}/{folder.name}"
+                for name in dirnames
+                for folder in folders[name]
+                if kind_of(folder.name) is NameKind.OTHER
+            ),
+        )
+
+
+def state_files(tree: Tree) -> tuple[str, ...]:
+    """The state files, the one that a restore reads last (Ray takes the greatest name)."""
+    return tuple(n for n in tree.file_names() if fnmatchcase(n, STATE_PATTERN))
+
+
+def _dialect(tree: Tree, trials: tuple[StateTrial, ...]) -> Dialect:
+    """By the state; without one, only Ray 2.6 and before leave a mark in each checkpoint."""
+    if any(t.is_legacy for t in trials):
+        return Dialect.LEGACY
+    if any(t.is_2_7 for t in trials):
+        return Dialect.TUNE_2_7
+    if not trials and any(METADATA_NAME in tree.file_names(f) for f in tree.all_folders()):
+        return Dialect.LEGACY
+    return Dialect.TUNE
+
+
+def _notes(
+    source: Source, dialect: Dialect, folders: Mapping[str, tuple[Folder, ...]]
+) -> dict[str, dict[str, TrainableNote]]:
+    notes: dict[str, dict[str, TrainableNote]] = {name: {} for name in folders}
+    if dialect is not Dialect.LEGACY:
+        return notes
+    for name, own in folders.items():
+        for folder in own:
+            if any(f.path == METADATA_NAME for f in folder.files):
+                note = read_note(source, f"{name}/{folder.name}")
+                if note is not None:
+                    notes[name][folder.name] = note
+    return notes
+
+
+def _ray_version(notes: Mapping[str, Mapping[str, TrainableNote]]) -> str | None:
+    """The newest version that a checkpoint tells of; only Ray 2.6 and before do."""
+    versions = {n.ray_version for own in notes.values() for n in own.values()} - {None}
+    return max((v for v in versions if v), key=natural_key, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    file: str | None
+    trials: tuple[StateTrial, ...]
+    read: bool
+
+    @property
+    def by_dirname(self) -> Mapping[str, StateTrial]:
+        return {t.dirname: t for t in self.trials}
+
+
+def _read_state_file(tree: Tree, source: Source) -> _State:
+    files = state_files(tree)
+    for older in files[:-1]:
+        source.remember(older, RecordKind.JSON, RecordRole.SUPERSEDED_STATE)
+    if not files:
+        return _State(file=None, trials=(), read=False)
+    newest = files[-1]
+    data = source.read(newest, RecordKind.JSON, RecordRole.STATE)
+    if data is None:
+        return _State(file=newest, trials=(), read=False)
+    try:
+        return _State(file=newest, trials=_parse(data), read=True)
+    except (CodecError, StateError) as error:
+        source.problems.append(
+            Unreadable(
+                file=newest, reason=str(error), empty=not data.strip(), role=RecordRole.STATE
+            )
+        )
+        return _State(file=newest, trials=(), read=False)
+
+
+def _parse(data: bytes) -> tuple[StateTrial, ...]:
+    document = load_json(data)
+    if isinstance(document, Mapping):
+        pairs, texts = document.get("trial_data"), document.get("checkpoints")
+        if isinstance(pairs, list):
+            return read_trial_data(pairs)
+        if isinstance(texts, list):
+            return read_legacy_trials(texts)
+    raise StateError("it has neither a list `trial_data` nor a list `checkpoints`")
+
+
+def _note_other_files(tree: Tree, source: Source) -> None:
+    for name in _TUNER_FILES:
+        entry = tree.file(name)
+        if entry is None:
+            continue
+        source.remember(name, RecordKind.PICKLE, RecordRole.TUNER)
+        if entry.size == 0:
+            source.problems.append(
+                Unreadable(file=name, reason="it has zero bytes", empty=True, role=RecordRole.TUNER)
+            )
+
+
+def _trial_dirs(tree: Tree, trials: tuple[StateTrial, ...]) -> tuple[str, ...]:
+    known = {t.dirname for t in trials if t.dirname}
+    found = {name for name in tree.folders() if _looks_like_trial(tree, name)}
+    return tuple(sorted(known | found))
+
+
+def _looks_like_trial(tree: Tree, name: str) -> bool:
+    if name.startswith(("checkpoint", ".")):
+        return False
+    return bool(_TRIAL_FILES.intersection(tree.file_names(name))) or any(
+        kind_of(n) is NameKind.RAY_INDEX for n in tree.folders(name)
+    )
+
+
+def _read_logs(
+    tree: Tree, source: Source, dirnames: tuple[str, ...]
+) -> tuple[dict[str, ResultLog], list[Mention]]:
+    logs: dict[str, ResultLog] = {}
+    mentions: list[Mention] = []
+    for name in dirnames:
+        logs[name] = _read_log(tree, source, name)
+        mentions += logs[name].mentions
+        path = f"{name}/{PROGRESS_NAME}"
+        if tree.file(path) is None:
+            continue
+        data = source.read(path, RecordKind.CSV, RecordRole.PROGRESS, limit=MAX_LOG_BYTES)
+        if data:
+            found, problems = read_progress(path, data, TrialDir(name))
+            mentions += found
+            source.problems.extend(problems)
+    return logs, mentions
+
+
+def _read_log(tree: Tree, source: Source, name: str) -> ResultLog:
+    path = f"{name}/{LOG_NAME}"
+    data = None
+    if tree.file(path) is not None:
+        data = source.read(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, limit=MAX_LOG_BYTES)
+    if data is None:
+        return ResultLog(rows=(), mentions=(), problems=())
+    return read_result_log(path, data, TrialDir(name))
+
+
+def _roots(trials: tuple[StateTrial, ...]) -> dict[str, str]:
+    return {_trial_root(t): t.dirname for t in trials}
+
+
+def _trial_root(trial: StateTrial) -> str:
+    return "/".join(
+        part.rstrip("/")
+        for part in (trial.storage_root, trial.experiment_name, trial.dirname)
+        if part
+    )
+
+
+def _recorded_root(trials: tuple[StateTrial, ...]) -> str | None:
+    for trial in trials:
+        if trial.storage_root:
+            path = f"{trial.storage_root.rstrip('/')}/{trial.experiment_name}".rstrip("/")
+            return f"{trial.scheme}://{path.lstrip('/')}" if trial.scheme else path
+    return None
+
+
+def _folders(
+    tree: Tree,
+    trials: tuple[StateTrial, ...],
+    dirnames: tuple[str, ...],
+    logs: Mapping[str, ResultLog],
+    references: References,
+) -> dict[str, tuple[Folder, ...]]:
+    named: dict[str, set[str]] = {name: set() for name in dirnames}
+    for trial in trials:
+        recorded = (*trial.records, *((trial.latest,) if trial.latest else ()))
+        for record in recorded:
+            ref = references.resolve(record.path)
+            if ref is not None and ref.trial in named:
+                named[ref.trial].add(ref.name)
+    for name, log in logs.items():
+        named[name].update(m.ref.name for m in log.mentions)
+    return compare_siblings(
+        {name: checkpoint_folders(tree, name, named[name]) for name in dirnames}
+    )

@@ -1,0 +1,129 @@
+"""What each witness of a Tune trial says, in the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ckptctl.layouts.tune_sources import Dialect, TrialSources
+from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
+from ckptctl.model.checkpoint import Checkpoint
+from ckptctl.model.experiment import Record, Row, Trial
+from ckptctl.model.names import index_of
+
+
+def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeeping]:
+    """What storage, the driver, the trainable and the log each say of a trial."""
+    books = {Witness.STORAGE: _storage_book(trial)}
+    if sources.state is not None:
+        books[Witness.TRIAL] = _trial_book(sources, trial)
+    if sources.dialect is Dialect.LEGACY:
+        books[Witness.TRAINABLE] = _trainable_book(trial)
+    if trial.rows:
+        books[Witness.SESSION] = _session_book(trial)
+    return books
+
+
+def _storage_book(trial: Trial) -> Bookkeeping:
+    def claim(name: str) -> Claim[str]:
+        provenance = Provenance(file=f"{trial.dirname}/{name}")
+        return Claim(value=name, witness=Witness.STORAGE, provenance=provenance)
+
+    folders = trial.folders
+    highest = max((c for c in folders if c.index is not None), key=_index, default=None)
+    newest = max(folders, key=lambda c: c.saved, default=None)
+    return Bookkeeping(
+        latest_index=None
+        if highest is None or highest.index is None
+        else Claim(
+            value=highest.index,
+            witness=Witness.STORAGE,
+            provenance=Provenance(file=highest.path),
+        ),
+        latest_checkpoint=None if newest is None else claim(newest.name),
+        checkpoints=tuple(claim(c.name) for c in folders),
+    )
+
+
+def _index(checkpoint: Checkpoint) -> int:
+    return -1 if checkpoint.index is None else checkpoint.index
+
+
+def _trial_book(sources: TrialSources, trial: Trial) -> Bookkeeping:
+    state = sources.state
+    index = None
+    if state is not None and state.raw_index is not None and trial.index_slot is not None:
+        index = Claim(
+            value=state.raw_index - (sources.dialect is Dialect.TUNE_2_7),
+            witness=Witness.TRIAL,
+            provenance=trial.index_slot,
+        )
+    latest = trial.latest_record
+    return Bookkeeping(
+        latest_index=index,
+        latest_checkpoint=None if latest is None else _recorded(latest),
+        iteration=trial.state_iteration,
+        checkpoints=tuple(_recorded(r) for r in trial.records),
+    )
+
+
+def _trainable_book(trial: Trial) -> Bookkeeping:
+    noted = [(c.left, c) for c in trial.saves if c.left is not None]
+    if not noted:
+        return Bookkeeping()
+    iteration, newest = max(noted, key=lambda pair: pair[0].value)
+
+    return Bookkeeping(
+        latest_index=None
+        if newest.index is None
+        else Claim(value=newest.index, witness=Witness.TRAINABLE, provenance=iteration.provenance),
+        latest_checkpoint=_noted(newest.name, iteration),
+        iteration=iteration,
+        checkpoints=tuple(_noted(c.name, left) for left, c in noted),
+    )
+
+
+def _noted(name: str, left: Claim[int]) -> Claim[str]:
+    return Claim(value=name, witness=Witness.TRAINABLE, provenance=left.provenance)
+
+
+def _recorded(record: Record) -> Claim[str]:
+    name = record.ref.name if record.ref else record.path.rstrip("/").rpartition("/")[2]
+    provenance = Provenance(file=record.provenance.file, pointer=record.path_pointer)
+    return Claim(value=name, witness=Witness.TRIAL, provenance=provenance)
+
+
+def _session_book(trial: Trial) -> Bookkeeping:
+    log = trial.result_log or ""
+
+    def claim(row: Row) -> Claim[str]:
+        pointer = f"{row.line}/checkpoint_dir_name"
+        provenance = Provenance(file=log, pointer=pointer)
+        return Claim(value=row.name or "", witness=Witness.SESSION, provenance=provenance)
+
+    last_rows = {row.name: row for row in trial.rows if row.name}
+    named = sorted(last_rows.values(), key=lambda r: r.line)
+    highest = max(named, key=_row_index, default=None)
+    newest = trial.rows[-1]
+    return Bookkeeping(
+        latest_index=None
+        if highest is None or _row_index(highest) < 0
+        else Claim(
+            value=_row_index(highest),
+            witness=Witness.SESSION,
+            provenance=claim(highest).provenance,
+        ),
+        latest_checkpoint=claim(named[-1]) if named else None,
+        iteration=None
+        if newest.training_iteration is None
+        else Claim(
+            value=newest.training_iteration,
+            witness=Witness.SESSION,
+            provenance=Provenance(file=log, pointer=f"{newest.line}/training_iteration"),
+        ),
+        checkpoints=tuple(claim(row) for row in named),
+    )
+
+
+def _row_index(row: Row) -> int:
+    index = index_of(row.name or "")
+    return -1 if index is None else index

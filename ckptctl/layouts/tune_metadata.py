@@ -1,0 +1,62 @@
+"""What the trainable of Ray 2.6 and before left inside each checkpoint: ``.tune_metadata``.
+
+It is written after the user's files, so its absence tells of an interrupted save (Ray 2.6
+``tune/trainable/util.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ckptctl.codec.errors import CodecError
+from ckptctl.codec.pickle_reader import decode
+from ckptctl.layouts.base import Source
+from ckptctl.layouts.metrics import flatten
+from ckptctl.layouts.pickled import Pickled
+from ckptctl.model.bookkeeping import Claim, Provenance, Witness
+from ckptctl.model.checkpoint import Metrics
+from ckptctl.model.experiment import RecordKind, RecordRole, Unreadable
+
+METADATA_NAME = ".tune_metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainableNote:
+    """The trainable's own word on one checkpoint."""
+
+    iteration: Claim[int] | None
+    metrics: Metrics
+    ray_version: str | None
+
+
+def read_note(source: Source, folder: str) -> TrainableNote | None:
+    """The note inside `folder`; None where it cannot be read, which is then a problem."""
+    path = f"{folder}/{METADATA_NAME}"
+    data = source.read(path, RecordKind.PICKLE, RecordRole.CHECKPOINT_METADATA)
+    if data is None:
+        return None
+    try:
+        root = Pickled(decode(data).root)
+    except CodecError as error:
+        source.problems.append(
+            Unreadable(
+                file=path,
+                reason=str(error),
+                empty=not data,
+                role=RecordRole.CHECKPOINT_METADATA,
+            )
+        )
+        return None
+    iteration, result = root.whole("iteration"), root.at("last_result").plain()
+    return TrainableNote(
+        iteration=None
+        if iteration is None
+        else Claim(
+            value=iteration,
+            witness=Witness.TRAINABLE,
+            provenance=Provenance(file=path, pointer="#iteration"),
+        ),
+        metrics=flatten(result) if isinstance(result, Mapping) else {},
+        ray_version=root.text("ray_version"),
+    )

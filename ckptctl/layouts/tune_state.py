@@ -1,0 +1,232 @@
+"""The experiment state of Ray Tune 2.7 and newer: ``experiment_state-*.json``.
+
+Each trial is a pair of JSON texts inside the JSON; the driver's counter and its list of
+checkpoints are pickles inside those (Ray 2.54 ``tune/execution/tune_controller.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ckptctl.codec.errors import CodecError
+from ckptctl.codec.json_records import load_json
+from ckptctl.layouts.metrics import flatten, whole_number
+from ckptctl.layouts.pickled import Pickled, open_fallback
+from ckptctl.model.checkpoint import Metrics
+from ckptctl.model.experiment import RecordShape, Retention
+
+_MANAGER = "checkpoint_manager"
+
+
+class StateError(ValueError):
+    """A state file that is JSON but not the state of an experiment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateRecord:
+    """One ``_TrainingResult`` as recorded: a checkpoint's path and its metrics."""
+
+    path: str
+    metrics: Metrics
+    dir_name: str | None
+    """``checkpoint_dir_name`` inside the metrics."""
+    timestamp: object
+    pointer: str
+    """The address of the record as a whole."""
+    path_pointer: str
+    name_pointer: str
+    """Where `dir_name` is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateTrial:
+    """One trial of the state, with the place of everything that may have to change."""
+
+    position: int
+    trial_id: str | None
+    status: str | None
+    dirname: str
+    experiment_name: str = ""
+    storage_root: str = ""
+    """``storage_fs_path``: where experiments are kept, without scheme."""
+    scheme: str = ""
+    """``s3`` or ``gs`` where the recorded filesystem says so, else empty."""
+    raw_index: int | None = None
+    index_pointer: str = ""
+    records: tuple[StateRecord, ...] = ()
+    latest: StateRecord | None = None
+    latest_is: int | None = None
+    """The place in `records` of the latest, where it is one of them by identity."""
+    restore_path: tuple[str, str] | None = None
+    """(pointer, text) of a checkpoint that ``tune.run(restore=)`` named."""
+    restored: StateRecord | None = None
+    last_iteration: int | None = None
+    last_dir_name: str | None = None
+    retention: Retention | None = None
+    shape: RecordShape | None = None
+    broken: str | None = None
+    """Why nothing but the plain facts could be read."""
+    best: StateRecord | None = None
+    """What Ray 2.6 records as the best beside its heap."""
+    is_2_7: bool = False
+    is_legacy: bool = False
+    """Ray 2.6 and before."""
+    keeps_roots: bool = False
+    """Ray 2.7 and 2.8 go on at the recorded root wherever the experiment lies."""
+
+
+def read_trial_data(pairs: list[object]) -> tuple[StateTrial, ...]:
+    """The trials of a state file's list ``trial_data``, in its own order.
+
+    Raises:
+        CodecError: a text is not JSON, or a pickle inside cannot be read.
+        StateError: an item is not what Ray writes.
+    """
+    return tuple(_trials(pairs))
+
+
+def _trials(pairs: list[object]) -> Iterator[StateTrial]:
+    for position, pair in enumerate(pairs):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise StateError(f"trial_data/{position} is not a pair")
+        trial, run = (load_json(t.encode()) if isinstance(t, str) else t for t in pair)
+        if not isinstance(trial, Mapping) or not isinstance(run, Mapping):
+            raise StateError(f"trial_data/{position} holds no objects")
+        try:
+            yield _trial(position, trial, run)
+        except CodecError as error:
+            yield broken_trial(position, trial, str(error))
+
+
+def broken_trial(position: int, trial: Mapping[str, object], reason: str) -> StateTrial:
+    """A trial of which a pickle cannot be read: its plain facts, and why there are no others."""
+    return StateTrial(
+        position=position,
+        trial_id=_text(trial.get("trial_id")),
+        status=_text(trial.get("status")),
+        dirname=(_text(trial.get("relative_logdir")) or "").rstrip("/").rpartition("/")[2],
+        is_2_7=_is_2_7(trial),
+        broken=reason,
+    )
+
+
+def _is_2_7(trial: Mapping[str, object]) -> bool:
+    return "_legacy_orig_experiment_path" in trial or "legacy_sync_config" in trial
+
+
+def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]) -> StateTrial:
+    base, meta = f"trial_data/{position}/0#", f"trial_data/{position}/1#"
+    storage = open_fallback(trial.get("storage"))
+    manager = open_fallback(run.get(_MANAGER))
+    last = run.get("last_result")
+    last = last if isinstance(last, Mapping) else {}
+    records = tuple(_records(manager, f"{meta}{_MANAGER}#_checkpoint_results"))
+    latest = manager.at("_latest_checkpoint_result")
+    dirname = storage.text("trial_dir_name") or _text(trial.get("relative_logdir")) or ""
+    last_name = last.get("checkpoint_dir_name")
+    restored = open_fallback(trial.get("_restore_checkpoint_result"))
+    restore_path = _text(trial.get("restore_path"))
+    return StateTrial(
+        position=position,
+        trial_id=_text(trial.get("trial_id")),
+        status=_text(trial.get("status")),
+        dirname=dirname.rstrip("/").rpartition("/")[2],
+        experiment_name=storage.text("experiment_dir_name") or "",
+        storage_root=storage.text("storage_fs_path") or "",
+        scheme=_scheme(storage),
+        raw_index=storage.whole("current_checkpoint_index"),
+        index_pointer=f"{base}storage#current_checkpoint_index",
+        records=records,
+        latest=_record(latest, f"{meta}{_MANAGER}#_latest_checkpoint_result"),
+        latest_is=_same_object(manager, latest),
+        restore_path=(f"{base}restore_path", restore_path) if restore_path else None,
+        restored=_record(restored, f"{base}_restore_checkpoint_result#"),
+        last_iteration=whole_number(last.get("training_iteration")),
+        last_dir_name=last_name if isinstance(last_name, str) else None,
+        retention=_retention(manager.at("_checkpoint_config")),
+        shape=_shape(storage, manager, base, meta),
+        is_2_7=_is_2_7(trial),
+        keeps_roots=storage.at("storage_path").present,
+    )
+
+
+def _shape(storage: Pickled, manager: Pickled, base: str, meta: str) -> RecordShape:
+    first = next((i for i in manager.at("_checkpoint_results").items()), None)
+    first = first or manager.at("_latest_checkpoint_result")
+    module = (manager.at("_checkpoint_config").called or "ray.train").partition(":")[0]
+    return RecordShape(
+        list_pointer=f"{meta}{_MANAGER}#_checkpoint_results",
+        latest_pointer=f"{meta}{_MANAGER}#_latest_checkpoint_result",
+        filesystem_pointer=f"{base}storage#storage_filesystem",
+        result_class=first.called or "ray.train._internal.session:_TrainingResult",
+        # Ray moves Checkpoint and CheckpointConfig together: ray.train, since 2.54 ray.tune.
+        checkpoint_class=first.at("checkpoint").called or f"{module}:Checkpoint",
+        roots=tuple(_roots(storage, f"{base}storage#")),
+        last_result_pointer=f"{meta}last_result",
+    )
+
+
+def _records(manager: Pickled, pointer: str) -> Iterator[StateRecord]:
+    for number, item in enumerate(manager.at("_checkpoint_results").items()):
+        record = _record(item, f"{pointer}/{number}")
+        if record is not None:
+            yield record
+
+
+def _record(item: Pickled, pointer: str) -> StateRecord | None:
+    path = item.at("checkpoint").text("path")
+    if path is None:
+        return None
+    metrics = item.at("metrics").plain()
+    metrics = metrics if isinstance(metrics, Mapping) else {}
+    name = metrics.get("checkpoint_dir_name")
+    return StateRecord(
+        path=path,
+        metrics=flatten(metrics),
+        dir_name=name if isinstance(name, str) else None,
+        timestamp=metrics.get("timestamp"),
+        pointer=pointer,
+        path_pointer=f"{pointer}/checkpoint/path",
+        name_pointer=f"{pointer}/metrics/checkpoint_dir_name",
+    )
+
+
+def _same_object(manager: Pickled, latest: Pickled) -> int | None:
+    for number, item in enumerate(manager.at("_checkpoint_results").items()):
+        if latest.present and item.is_same(latest):
+            return number
+    return None
+
+
+def _roots(storage: Pickled, base: str) -> Iterator[tuple[str, str]]:
+    for name in ("storage_fs_path", "storage_path", "experiment_dir_name"):
+        text = storage.text(name)
+        if text is not None:
+            yield f"{base}{name}", text
+
+
+def _scheme(storage: Pickled) -> str:
+    called = storage.at("storage_filesystem").called or ""
+    for mark, scheme in (("_s3fs", "s3"), ("_gcsfs", "gs"), ("_hdfs", "hdfs")):
+        if mark in called:
+            return scheme
+    return ""
+
+
+def _retention(config: Pickled) -> Retention | None:
+    if not config.present:
+        return None
+    keep, frequency = config.whole("num_to_keep"), config.whole("checkpoint_frequency")
+    at_end = config.at("checkpoint_at_end").plain()
+    return Retention(
+        num_to_keep=keep,
+        monitor=config.text("checkpoint_score_attribute"),
+        mode=config.text("checkpoint_score_order") or "max",
+        frequency=frequency,
+        at_end=at_end if isinstance(at_end, bool) else None,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

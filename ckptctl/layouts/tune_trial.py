@@ -1,0 +1,323 @@
+"""Puts one Tune trial together from its state, its folders and its result log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ckptctl.layouts.folders import Folder
+from ckptctl.layouts.metrics import real_number, whole_number
+from ckptctl.layouts.order import save_order
+from ckptctl.layouts.tune_books import tune_books
+from ckptctl.layouts.tune_metadata import TrainableNote
+from ckptctl.layouts.tune_sources import Dialect, TrialSources
+from ckptctl.layouts.tune_state import StateRecord, StateTrial
+from ckptctl.model.bookkeeping import Claim, Provenance, Witness
+from ckptctl.model.checkpoint import (
+    Checkpoint,
+    CheckpointName,
+    CheckpointState,
+    Metrics,
+)
+from ckptctl.model.experiment import (
+    CheckpointRef,
+    Record,
+    RecordRole,
+    Row,
+    TrainableKind,
+    Trial,
+    TrialStatus,
+    Unreadable,
+)
+from ckptctl.model.names import index_of, natural_key
+from ckptctl.model.ranking import best_by
+
+
+def build_trial(sources: TrialSources) -> Trial:
+    """The trial as its witnesses tell it; pure."""
+    state, rows = sources.state, sources.log.rows
+    records = _records(sources)
+    latest = _latest_record(sources, records)
+    kind = _kind(sources)
+    checkpoints = _checkpoints(sources, records, latest, kind)
+    trial = Trial(
+        trial_id=(state.trial_id if state else None) or _logged_trial_id(rows),
+        dirname=sources.dirname,
+        status=_status(state),
+        in_state=state is not None,
+        on_storage=sources.on_storage,
+        kind=kind,
+        checkpoints=checkpoints,
+        records=records,
+        latest_record=latest,
+        rows=_with_results(sources, checkpoints),
+        retention=state.retention if state else None,
+        state_position=state.position if state else None,
+        state_iteration=_state_iteration(sources),
+        index_slot=_index_slot(sources),
+        shape=state.shape if state else None,
+        trial_root=_trial_root(state),
+        result_log=sources.log_path,
+        problems=(*_state_problems(sources), *sources.log.problems),
+    )
+    trial = replace(trial, books=tune_books(sources, trial))
+    return replace(trial, best=best_by(trial, trial.retention), latest=_latest(trial))
+
+
+def _records(sources: TrialSources) -> tuple[Record, ...]:
+    if sources.state is None or sources.state_file is None:
+        return ()
+    rows = _RowIndex(sources.log.rows)
+    return tuple(
+        _record(sources, rows, record, position)
+        for position, record in enumerate(sources.state.records)
+    )
+
+
+def _record(
+    sources: TrialSources, rows: _RowIndex, record: StateRecord, position: int | None
+) -> Record:
+    ref = sources.references.resolve(record.path)
+    own = ref is not None and ref.trial == sources.dirname
+    row = rows.of(record, ref.name if ref else None) if own else None
+    iteration = whole_number(record.metrics.get("training_iteration"))
+    if iteration is None and row is not None:
+        iteration = row.training_iteration
+    return Record(
+        ref=ref,
+        path=record.path,
+        metrics=record.metrics,
+        training_iteration=iteration,
+        provenance=Provenance(file=sources.state_file or "", pointer=record.pointer),
+        path_pointer=record.path_pointer,
+        position=position,
+        row=None if row is None else row.line,
+        claimed_name=record.dir_name,
+    )
+
+
+def _latest_record(sources: TrialSources, records: tuple[Record, ...]) -> Record | None:
+    state = sources.state
+    if state is None or state.latest is None:
+        return None
+    if state.latest_is is not None:
+        return next((r for r in records if r.position == state.latest_is), None)
+    return _record(sources, _RowIndex(sources.log.rows), state.latest, None)
+
+
+class _RowIndex:
+    """Finds the row that tells of the same save as a record.
+
+    Iterations repeat in population-based training and names repeat where an index was reset, so
+    a save is known by iteration and time together; the name decides where those are not recorded.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._by_save: dict[tuple[object, ...], Row] = {}
+        self._by_name: dict[str, Row] = {}
+        for row in rows:
+            self._by_save[(row.training_iteration, row.timestamp, row.time_total_s)] = row
+            if row.name:
+                self._by_name[row.name] = row
+
+    def of(self, record: StateRecord, name: str | None) -> Row | None:
+        metrics = record.metrics
+        iteration = whole_number(metrics.get("training_iteration"))
+        total = real_number(metrics.get("time_total_s"))
+        if iteration is not None and total is not None:
+            key = (iteration, real_number(metrics.get("timestamp")), float(total))
+            if key in self._by_save:
+                return self._by_save[key]
+        row = self._by_name.get(name or "")
+        if row is None or iteration in (None, row.training_iteration):
+            return row
+        return None
+
+
+def _kind(sources: TrialSources) -> TrainableKind | None:
+    rows, state = sources.log.rows, sources.state
+    config = state.retention if state else None
+    if config is not None and (config.frequency or config.at_end):
+        return TrainableKind.CLASS
+    if any(row.has_name for row in rows):
+        return TrainableKind.FUNCTION
+    if rows and (sources.folders or (state is not None and state.records)):
+        return TrainableKind.CLASS
+    return None
+
+
+def _checkpoints(
+    sources: TrialSources,
+    records: tuple[Record, ...],
+    latest: Record | None,
+    kind: TrainableKind | None,
+) -> tuple[Checkpoint, ...]:
+    own = [
+        (r.ref.name, r)
+        for r in (*records, *((latest,) if latest else ()))
+        if r.ref is not None and r.ref.trial == sources.dirname
+    ]
+    by_name: dict[str, Record] = {}
+    for name, record in own:
+        by_name[name] = _newer(by_name.get(name), record)
+    rows = _trusted_rows(sources, kind)
+    lines = {name: row.line for name, row in rows.items()}
+    lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
+    folders = {f.name: f for f in sources.folders}
+    names = sorted({*folders, *by_name}, key=natural_key)
+    places = save_order(names, {n: line for n, line in lines.items() if n in names})
+    return tuple(
+        _checkpoint(
+            _Told(
+                folder=folders.get(name),
+                record=by_name.get(name),
+                row=rows.get(name),
+                note=sources.notes.get(name),
+            ),
+            CheckpointRef(trial=sources.dirname, name=CheckpointName(name)),
+            places[name],
+        )
+        for name in names
+    )
+
+
+def _newer(known: Record | None, other: Record) -> Record:
+    """Of two records of one folder the later save, whose content the folder holds."""
+    if known is None or known.row is None or other.row is None:
+        return other
+    return other if other.row >= known.row else known
+
+
+def _trusted_rows(sources: TrialSources, kind: TrainableKind | None) -> dict[str, Row]:
+    """The last row that names each folder; none where Ray 2.7 writes names on the wrong rows."""
+    if sources.dialect is Dialect.TUNE_2_7 and kind is TrainableKind.CLASS:
+        return {}
+    return {row.name: row for row in sources.log.rows if row.name}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """Who tells of one checkpoint."""
+
+    folder: Folder | None
+    record: Record | None
+    row: Row | None
+    note: TrainableNote | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """By the driver's record; else by the log; else by the trainable."""
+        return next((w.metrics for w in (self.record, self.row, self.note) if w), {})
+
+    @property
+    def iteration(self) -> int | None:
+        told = [w.training_iteration for w in (self.record, self.row) if w]
+        told += [self.note.iteration.value] if self.note and self.note.iteration else []
+        return next((n for n in told if n is not None), None)
+
+    @property
+    def recorded_by(self) -> tuple[Witness, ...]:
+        logged = self.row is not None or (self.record is not None and self.record.row is not None)
+        said = (
+            (Witness.TRIAL, self.record is not None),
+            (Witness.TRAINABLE, self.note is not None),
+            (Witness.SESSION, logged),
+        )
+        return tuple(witness for witness, spoke in said if spoke)
+
+
+def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
+    folder = told.folder
+    return Checkpoint(
+        trial=ref.trial,
+        name=ref.name,
+        index=index_of(ref.name),
+        state=folder.state if folder else CheckpointState.MISSING,
+        training_iteration=told.iteration,
+        metrics=told.metrics,
+        files=len(folder.files) if folder else 0,
+        size_bytes=folder.size if folder else 0,
+        modified=folder.modified if folder else None,
+        recorded_by=told.recorded_by,
+        saved=place,
+        left=told.note.iteration if told.note else None,
+        lacks=folder.lacks if folder else (),
+        hollow=folder.hollow if folder else (),
+    )
+
+
+def _with_results(sources: TrialSources, checkpoints: tuple[Checkpoint, ...]) -> tuple[Row, ...]:
+    """The rows, with the whole result where a repair may have to write it into the state."""
+    if sources.state is None:
+        return sources.log.rows
+    trusted = {row.name: row.line for row in _trusted_rows(sources, _kind(sources)).values()}
+    wanted = {
+        trusted[c.name]
+        for c in checkpoints
+        if c.on_storage and Witness.TRIAL not in c.recorded_by and c.name in trusted
+    }
+    last = sources.log.rows[-1] if sources.log.rows else None
+    if last is not None and (last.training_iteration or 0) > (sources.state.last_iteration or 0):
+        wanted.add(last.line)
+    return tuple(
+        replace(row, result=sources.log.results[row.line]) if row.line in wanted else row
+        for row in sources.log.rows
+    )
+
+
+def _status(state: StateTrial | None) -> TrialStatus | None:
+    known = TrialStatus.__members__
+    return None if state is None else known.get(state.status or "")
+
+
+def _logged_trial_id(rows: tuple[Row, ...]) -> str | None:
+    return next((r.trial_id for r in reversed(rows) if r.trial_id), None)
+
+
+def _index_slot(sources: TrialSources) -> Provenance | None:
+    if sources.state is None or sources.state_file is None or sources.state.raw_index is None:
+        return None
+    return Provenance(file=sources.state_file, pointer=sources.state.index_pointer)
+
+
+def _state_problems(sources: TrialSources) -> tuple[Unreadable, ...]:
+    state = sources.state
+    if state is None or state.broken is None or sources.state_file is None:
+        return ()
+    reason = f"trial {state.trial_id or sources.dirname}: {state.broken}"
+    return (Unreadable(file=sources.state_file, reason=reason, role=RecordRole.STATE),)
+
+
+def _state_iteration(sources: TrialSources) -> Claim[int] | None:
+    state = sources.state
+    if state is None or state.last_iteration is None or state.shape is None:
+        return None
+    if sources.state_file is None:
+        return None
+    return Claim(
+        value=state.last_iteration,
+        witness=Witness.TRIAL,
+        provenance=Provenance(
+            file=sources.state_file, pointer=f"{state.shape.last_result_pointer}/training_iteration"
+        ),
+    )
+
+
+def _trial_root(state: StateTrial | None) -> str | None:
+    if state is None or not state.storage_root:
+        return None
+    root = state.storage_root.rstrip("/")
+    return f"{root}/{state.experiment_name}/{state.dirname}"
+
+
+def _latest(trial: Trial) -> CheckpointRef | None:
+    """What a restore would go on from; where its folder is gone, the newest that is whole."""
+    record = trial.latest_record
+    if record is not None and record.ref is not None:
+        own = record.ref.trial == trial.dirname
+        checkpoint = trial.checkpoint(record.ref.name) if own else None
+        if not own or (checkpoint is not None and checkpoint.on_storage):
+            return record.ref
+    whole = [c for c in trial.saves if c.state is CheckpointState.COMPLETE]
+    known = [c for c in whole if Witness.TRIAL in c.recorded_by] or whole
+    return CheckpointRef(trial=trial.dirname, name=known[-1].name) if known else None

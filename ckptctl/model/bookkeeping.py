@@ -1,0 +1,60 @@
+"""What each witness says of a trial's checkpoints, and exactly where it says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Witness(StrEnum):
+    """Who says something about a trial's checkpoints."""
+
+    STORAGE = "storage"
+    """The folders themselves."""
+    TRIAL = "trial"
+    """The driver's record of the trial in the experiment state."""
+    TRAINABLE = "trainable"
+    """What a class trainable left beside its checkpoints (Ray 2.6 and before)."""
+    SESSION = "session"
+    """The result log, written from what the session reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a claim is written: a file of the experiment and the place inside it."""
+
+    file: str
+    """Relative to the experiment."""
+    pointer: str = ""
+    """A `codec.pointer` address, empty for the file (or folder) as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Generic[T]):
+    """One witness's statement."""
+
+    value: T
+    witness: Witness
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bookkeeping:
+    """All that one witness says of one trial."""
+
+    latest_index: Claim[int] | None = None
+    """The last index used, whatever the Ray version means by its counter."""
+    latest_checkpoint: Claim[str] | None = None
+    """The latest checkpoint's name."""
+    iteration: Claim[int] | None = None
+    """The newest training iteration this witness knows of."""
+    checkpoints: tuple[Claim[str], ...] = ()
+    """The names of the checkpoints it believes to exist, in its own order."""
+
+    @property
+    def next_index(self) -> int | None:
+        """The index that the next save would take by this witness."""
+        return None if self.latest_index is None else self.latest_index.value + 1

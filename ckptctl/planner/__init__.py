@@ -1,0 +1,1 @@
+"""Pure: from an experiment and a wish to a plan, which says all that will be done."""

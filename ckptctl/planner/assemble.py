@@ -1,0 +1,155 @@
+"""From a draft and the bytes it was made from to a plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ckptctl.codec.errors import CodecError
+from ckptctl.errors import StalePlanError
+from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole
+from ckptctl.model.plan import Edit, MoveTree, Plan, Refusal, ReplaceFile, TreeFile
+from ckptctl.model.plan_id import fingerprint_of, plan_id_of
+from ckptctl.planner.draft import Draft
+from ckptctl.planner.ordering import order_steps
+from ckptctl.planner.routing import Move, order_moves
+
+__all__ = ["ApplyEdits", "assemble"]
+
+ApplyEdits: TypeAlias = Callable[[bytes, RecordKind, Sequence[Edit]], bytes]
+"""`codec.edit.apply_edits`: raises `CodecError` where an edit does not apply."""
+
+
+def assemble(  # noqa: PLR0913  each is another part of what the plan is bound to
+    experiment: Experiment,
+    draft: Draft,
+    contents: Mapping[str, bytes],
+    trees: Mapping[str, tuple[TreeFile, ...]],
+    file_ids: Mapping[str, str],
+    *,
+    command: str,
+    apply_edits: ApplyEdits,
+) -> Plan:
+    """The plan that does what `draft` wants.
+
+    `contents` holds the bytes of every file with edits, `trees` and `file_ids` what each moved
+    folder holds and is known by; all by path as it is before the moves. An edit that does not
+    apply becomes a refusal; `StalePlanError` where bytes are not those that were scanned.
+    """
+    records = {record.path: record for record in experiment.records}
+    ordered = order_moves(draft.moves)
+    moves = _moves(ordered, trees, file_ids)
+    rewrites: list[ReplaceFile] = []
+    refusals = list(draft.refusals)
+    for file, edits in draft.edits.items():
+        step = _rewrite(file, edits, contents.get(file), records.get(file), apply_edits)
+        if isinstance(step, Refusal):
+            refusals.append(step)
+        elif step is not None:
+            rewrites.append(replace(step, file=_moved(file, ordered)))
+    roles = {_moved(path, ordered): record.role for path, record in records.items()}
+    reads = _reads(experiment)
+    plan = Plan(
+        plan_id="",
+        command=command,
+        location=experiment.location,
+        layout=experiment.layout,
+        fingerprint=fingerprint_of(reads, _first_moves(moves)),
+        reads=reads,
+        steps=order_steps(moves, rewrites, roles),
+        refusals=tuple(refusals),
+        notes=draft.notes,
+        renames=draft.renames,
+        unsafe=draft.unsafe,
+    )
+    return replace(plan, plan_id=plan_id_of(plan))
+
+
+def _rewrite(
+    file: str,
+    edits: Sequence[Edit],
+    data: bytes | None,
+    record: RecordFile | None,
+    apply_edits: ApplyEdits,
+) -> ReplaceFile | Refusal | None:
+    if not edits:
+        return None
+    if data is None or record is None:
+        return _unreadable(file, "it was not read")
+    before = hashlib.sha256(data).hexdigest()
+    if record.sha256 not in ("", before):
+        raise StalePlanError(
+            f"{file} changed while the plan was made",
+            changed=(file,),
+            hint="run the command again",
+        )
+    try:
+        edited = apply_edits(data, record.kind, edits)
+    except CodecError as error:
+        return _unreadable(file, str(error))
+    after = hashlib.sha256(edited).hexdigest()
+    if after == before:
+        return None
+    return ReplaceFile(file=file, kind=record.kind, before=before, after=after, edits=tuple(edits))
+
+
+def _unreadable(file: str, reason: str) -> Refusal:
+    return Refusal(
+        code="unreadable",
+        message=f"{file} cannot be edited: {reason}",
+        help=("scan says what is wrong with it",),
+    )
+
+
+def _reads(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        sorted(
+            (record.path, record.sha256)
+            for record in experiment.records
+            if record.sha256 and record.role is not RecordRole.SUPERSEDED_STATE
+        )
+    )
+
+
+def _moves(
+    moves: Sequence[Move],
+    trees: Mapping[str, tuple[TreeFile, ...]],
+    file_ids: Mapping[str, str],
+) -> list[MoveTree]:
+    """Each move with what its folder holds, which a temporary name does not change."""
+    origin: dict[str, str] = {}
+    found: list[MoveTree] = []
+    for source, target in moves:
+        first = origin.pop(source, source)
+        origin[target] = first
+        found.append(
+            MoveTree(
+                source=source,
+                target=target,
+                files=trees.get(first, ()),
+                file_id=file_ids.get(first),
+            )
+        )
+    return found
+
+
+def _first_moves(moves: Sequence[MoveTree]) -> list[MoveTree]:
+    """The moves that begin at what is there now, and not at a temporary name."""
+    reached: set[str] = set()
+    first: list[MoveTree] = []
+    for move in moves:
+        if move.source not in reached:
+            first.append(move)
+        reached.discard(move.source)
+        reached.add(move.target)
+    return first
+
+
+def _moved(path: str, moves: Sequence[Move]) -> str:
+    """Where a file lies once all folders have moved."""
+    for source, target in moves:
+        if path.startswith(f"{source}/"):
+            path = f"{target}{path.removeprefix(source)}"
+    return path

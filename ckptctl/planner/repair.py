@@ -1,0 +1,210 @@
+"""`reindex` without a policy: the records follow the folders, and no folder moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from ckptctl.codec.values import to_json
+from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.names import index_of
+from ckptctl.model.plan import Edit, Refusal
+from ckptctl.planner.draft import Draft
+from ckptctl.planner.record_value import result_values
+from ckptctl.planner.relocate import (
+    refuse_relocation,
+    relocation_edits,
+    relocation_needed,
+)
+from ckptctl.planner.repair_records import RecordRepair, repair_records
+from ckptctl.planner.repair_rows import repair_rows
+from ckptctl.planner.repair_v2 import plan_repair_v2
+from ckptctl.planner.saves import kept_records, last_row, unrecorded
+
+
+def plan_repair(
+    experiment: Experiment,
+    *,
+    unsafe: bool = False,
+    relocate: bool = False,
+    trial_glob: str | None = None,
+) -> Draft:
+    """What makes every record of the experiment agree with what is on storage.
+
+    With `unsafe` a folder whose result no log knows is registered too, its iteration estimated
+    and marked so; with `relocate` the recorded roots follow a moved experiment.
+    """
+    refusal = _unreadable_state(experiment)
+    if refusal is not None:
+        return Draft(refusals=(refusal,))
+    if experiment.layout == "ray-train-v2":
+        return plan_repair_v2(experiment, unsafe=unsafe)
+    moved = relocate and relocation_needed(experiment)
+    refused = refuse_relocation(experiment) if moved else None
+    if refused is not None:
+        return Draft(refusals=(refused,))
+    target = _relocated(experiment) if moved else experiment
+    repairs = [
+        _repair_trial(target, trial, unsafe=unsafe, reorder=not moved)
+        for trial in target.trials
+        if trial.in_state and _chosen(target, trial, trial_glob)
+    ]
+    edits: dict[str, list[Edit]] = {}
+    for repair in repairs:
+        for file, own in repair.edits.items():
+            edits.setdefault(file, []).extend(own)
+    notes = [note for repair in repairs for note in repair.notes]
+    if moved:
+        _merge(edits, _relocation(experiment, repairs))
+        notes.append(f"recorded root {experiment.recorded_root} → {experiment.actual_root}")
+    return Draft(
+        edits={file: tuple(own) for file, own in edits.items() if own},
+        notes=tuple(notes),
+        unsafe=any(repair.unsafe for repair in repairs),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TrialRepair:
+    edits: dict[str, list[Edit]]
+    notes: tuple[str, ...]
+    unsafe: bool
+    written: frozenset[str]
+    """The pointers of paths that the repair drops or writes anew."""
+
+
+def _unreadable_state(experiment: Experiment) -> Refusal | None:
+    if experiment.state_file is None:
+        return Refusal(
+            code="unreadable",
+            message="there is no experiment_state file, so there are no records to mend",
+        )
+    for problem in experiment.problems:
+        if problem.file == experiment.state_file:
+            return Refusal(
+                code="unreadable",
+                message=f"{problem.file} cannot be read: {problem.reason}",
+                help=("scan says what to do about it",),
+            )
+    return None
+
+
+def _chosen(experiment: Experiment, trial: Trial, glob: str | None) -> bool:
+    if experiment.focus is not None and trial.dirname != experiment.focus:
+        return False
+    return (
+        glob is None or fnmatchcase(trial.dirname, glob) or fnmatchcase(trial.trial_id or "", glob)
+    )
+
+
+def _relocated(experiment: Experiment) -> Experiment:
+    """The same experiment, with new records made for the place where it lies now."""
+    root = (experiment.actual_root or "").partition("://")[2] or experiment.actual_root
+    return replace(
+        experiment,
+        trials=tuple(
+            replace(trial, trial_root=f"{root}/{trial.dirname}") if trial.trial_root else trial
+            for trial in experiment.trials
+        ),
+    )
+
+
+def _relocation(experiment: Experiment, repairs: list[_TrialRepair]) -> dict[str, list[Edit]]:
+    return relocation_edits(experiment, frozenset(p for repair in repairs for p in repair.written))
+
+
+def _merge(edits: dict[str, list[Edit]], more: dict[str, list[Edit]]) -> None:
+    for file, own in more.items():
+        edits.setdefault(file, []).extend(own)
+
+
+def _repair_trial(
+    experiment: Experiment, trial: Trial, *, unsafe: bool, reorder: bool
+) -> _TrialRepair:
+    records = repair_records(experiment, trial, unsafe=unsafe, reorder=reorder)
+    index = _index_edit(experiment, trial)
+    state = [*records.edits, *((index,) if index else ()), *_last_result_edit(trial)]
+    edits: dict[str, list[Edit]] = {}
+    if state and experiment.state_file is not None:
+        edits[experiment.state_file] = state
+    rows = repair_rows(experiment, trial, kept_records(experiment, trial))
+    if rows and trial.result_log is not None:
+        edits[trial.result_log] = list(rows)
+    written = {r.path_pointer for r in records.dropped}
+    if records.latest is not None and trial.latest_record is not None:
+        written.add(trial.latest_record.path_pointer)
+        written.add(f"{trial.shape.latest_pointer}/checkpoint/path" if trial.shape else "")
+    return _TrialRepair(
+        edits=edits,
+        notes=tuple(_notes(experiment, trial, records, index)),
+        unsafe=records.latest == "" or any(save.estimated for save in records.added),
+        written=frozenset(written),
+    )
+
+
+def _index_edit(experiment: Experiment, trial: Trial) -> Edit | None:
+    """Raised above every folder and every row that names one; never lowered.
+
+    Too high is a gap, too low overwrites a checkpoint.
+    """
+    slot, book = trial.index_slot, trial.counted_index
+    highest = max((c.index for c in trial.folders if c.index is not None), default=-1)
+    if slot is None or book is None or book >= highest:
+        return None
+    named = [index_of(row.name) for row in trial.rows if row.name]
+    target = max(highest, *(n for n in named if n is not None), book)
+    shift = 1 if experiment.counter_means_next else 0
+    return Edit(op="set", pointer=slot.pointer, before=book + shift, after=target + shift)
+
+
+def _last_result_edit(trial: Trial) -> Iterator[Edit]:
+    """The state's last result becomes the log's, where the log is ahead."""
+    row = last_row(trial)
+    if row is None or row.result is None or trial.shape is None or trial.state_iteration is None:
+        return
+    if (row.training_iteration or 0) > trial.state_iteration.value:
+        yield Edit(
+            op="set",
+            pointer=trial.shape.last_result_pointer,
+            after=to_json(result_values(row.result)),
+        )
+
+
+def _notes(
+    experiment: Experiment, trial: Trial, records: RecordRepair, index: Edit | None
+) -> Iterator[str]:
+    name = trial.trial_id or trial.dirname
+    for record in records.dropped:
+        gone = record.ref.name if record.ref else record.path
+        yield f"{name}: a record of {gone} is dropped"
+    for save in records.added:
+        how = "with an estimated iteration" if save.estimated else "with the result in its log"
+        yield f"{name}: {save.checkpoint.name} is registered {how}"
+    for record in records.moved:
+        name_of = record.ref.name if record.ref else record.path
+        yield f"{name}: {name_of} goes to its place in the ranking"
+    if records.hopeless:
+        yield (
+            f"{name}: no checkpoint is left whose metrics are known, so its dead records stay; "
+            "--unsafe drops them, and a restore then starts this trial from scratch"
+        )
+    if records.latest == "":
+        yield f"{name}: no checkpoint is left, so a restore starts this trial from scratch"
+    elif records.latest is not None:
+        yield f"{name}: the latest becomes {records.latest}"
+    if index is not None:
+        yield f"{name}: recorded index {index.before} → {index.after}"
+    registered = {save.checkpoint.name for save in records.added}
+    left = [c.name for c in unrecorded(experiment, trial) if c.name not in registered]
+    if left:
+        yield (
+            f"{name}: {', '.join(left)} cannot be registered, since no log knows the metrics; "
+            "--unsafe registers with an estimated iteration"
+        )
+    keep = trial.retention.num_to_keep if trial.retention else None
+    if keep is not None and records.count > keep + 1 and records.added:
+        yield (
+            f"{name}: {records.count} checkpoints are recorded and num_to_keep is {keep}, so the "
+            "next save of Ray deletes the lowest ranked"
+        )

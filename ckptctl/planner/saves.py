@@ -1,0 +1,135 @@
+"""Which saves of a trial its records will hold after a repair; no record is written here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ckptctl.model.bookkeeping import Witness
+from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.experiment import Experiment, Record, Row, Trial
+
+ESTIMATED = "training_iteration_estimated"
+"""The mark in the metrics of a record whose iteration no witness knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSave:
+    """A folder that gets a record."""
+
+    checkpoint: Checkpoint
+    metrics: Mapping[str, object]
+    estimated: bool = False
+
+
+def is_there(experiment: Experiment, record: Record) -> bool:
+    """Whether a record's folder is on storage; outside the experiment it counts as there."""
+    if record.ref is None:
+        return True
+    trial = experiment.trial(record.ref.trial)
+    checkpoint = trial.checkpoint(record.ref.name) if trial else None
+    return checkpoint is not None and checkpoint.on_storage
+
+
+def kept_records(experiment: Experiment, trial: Trial) -> tuple[Record, ...]:
+    """The recorded saves whose folder is there, each folder once: the later save of two."""
+    last: dict[str, Record] = {}
+    for record in trial.records:
+        known = last.get(record.path)
+        if known is None or _later(record, known):
+            last[record.path] = record
+    return tuple(r for r in trial.records if last[r.path] is r and is_there(experiment, r))
+
+
+def _later(record: Record, known: Record) -> bool:
+    if record.row is None or known.row is None:
+        return True
+    return record.row >= known.row
+
+
+def new_saves(experiment: Experiment, trial: Trial, *, unsafe: bool) -> tuple[NewSave, ...]:
+    """The whole folders without a record that may get one, in save order.
+
+    Those whose result the log knows always; with `unsafe` the others too, with an iteration
+    estimated from their neighbours.
+    """
+    return tuple(_new_saves(experiment, trial, unsafe=unsafe))
+
+
+def unrecorded(experiment: Experiment, trial: Trial) -> tuple[Checkpoint, ...]:
+    """The whole folders that no trial's record names, in save order."""
+    borrowed = {
+        t.latest_record.ref.name
+        for t in experiment.trials
+        if t.latest_record is not None
+        and t.latest_record.ref is not None
+        and t.latest_record.ref.trial == trial.dirname
+    }
+    return tuple(
+        c
+        for c in trial.saves
+        if c.state is CheckpointState.COMPLETE
+        and Witness.TRIAL not in c.recorded_by
+        and c.name not in borrowed
+    )
+
+
+def _new_saves(experiment: Experiment, trial: Trial, *, unsafe: bool) -> Iterator[NewSave]:
+    results = {r.name: r.result for r in trial.rows if r.name and r.result is not None}
+    for checkpoint in unrecorded(experiment, trial):
+        result = results.get(checkpoint.name)
+        if result is not None and Witness.SESSION in checkpoint.recorded_by:
+            yield NewSave(checkpoint=checkpoint, metrics=result)
+        elif unsafe:
+            yield _estimated(trial, checkpoint)
+
+
+def _estimated(trial: Trial, checkpoint: Checkpoint) -> NewSave:
+    iteration = estimate_iteration(trial, checkpoint)
+    metrics: dict[str, object] = {"training_iteration": iteration, ESTIMATED: True}
+    row = next((r for r in reversed(trial.rows) if r.training_iteration == iteration), None)
+    if row is not None and row.name in (None, checkpoint.name):
+        metrics = {**row.metrics, **metrics}
+    if any(r.claimed_name for r in trial.records):
+        metrics["checkpoint_dir_name"] = checkpoint.name
+    return NewSave(checkpoint=checkpoint, metrics=metrics, estimated=True)
+
+
+def estimate_iteration(trial: Trial, checkpoint: Checkpoint) -> int:
+    """The iteration of a save by its neighbours: evenly spaced, never before the one it follows."""
+    known = [
+        (c.saved, c.training_iteration)
+        for c in trial.saves
+        if c.training_iteration is not None and c.name != checkpoint.name
+    ]
+    before = [k for k in known if k[0] < checkpoint.saved]
+    if not before:
+        return max(0, known[0][1] - 1) if known else checkpoint.saved + 1
+    place, iteration = before[-1]
+    step = 1
+    if len(before) > 1 and place > before[-2][0]:
+        step = max(1, round((iteration - before[-2][1]) / (place - before[-2][0])))
+    return iteration + step * (checkpoint.saved - place)
+
+
+def score(trial: Trial, metrics: Mapping[str, object]) -> tuple[bool, float] | None:
+    """How Ray ranks a save, ascending (Ray 2.54 ``train/_internal/checkpoint_manager.py``).
+
+    NaN ranks below minus infinity, and so does a missing metric above NaN; None where the trial
+    is not ranked at all, or where the metric is no number and Ray itself could not rank it.
+    """
+    retention = trial.retention
+    if retention is None or retention.monitor is None:
+        return None
+    value = metrics.get(retention.monitor, -math.inf)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if math.isnan(value):
+        return (False, -math.inf)
+    return (True, float(value) if retention.mode == "max" else -float(value))
+
+
+def last_row(trial: Trial) -> Row | None:
+    """The newest row of the result log."""
+    return trial.rows[-1] if trial.rows else None

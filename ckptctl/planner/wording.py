@@ -1,0 +1,44 @@
+"""How refusals and notes of renames speak of checkpoints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from ckptctl.model.checkpoint import Checkpoint, MetricValue
+
+__all__ = ["Describe", "command", "described", "only_name", "plural", "with_values"]
+
+Describe: TypeAlias = Callable[[Checkpoint], str]
+"""A checkpoint in one line: its name, and the values that its new name is made of."""
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 checkpoint``, ``2 checkpoints``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def only_name(checkpoint: Checkpoint) -> str:
+    """The name, and the iteration where it is known."""
+    values = (("training_iteration", checkpoint.training_iteration),)
+    return with_values(checkpoint, [v for v in values if v[1] is not None])
+
+
+def with_values(checkpoint: Checkpoint, values: Iterable[tuple[str, MetricValue]]) -> str:
+    """The name and these values: ``checkpoint_000006  loss 0.285714``."""
+    shown = ", ".join(f"{field} {value}" for field, value in values)
+    return f"{checkpoint.name}  {shown}" if shown else checkpoint.name
+
+
+def described(describe: Describe, renamed: Iterable[tuple[Checkpoint, str]]) -> tuple[str, ...]:
+    """One line a checkpoint, with the name it would get."""
+    return tuple(
+        describe(checkpoint) if checkpoint.name == new else f"{describe(checkpoint)}  →  {new}"
+        for checkpoint, new in renamed
+    )
+
+
+def command(verb: str, location: str, *options: str) -> str:
+    """A command line that can be pasted into a shell."""
+    return shlex.join(("ckptctl", verb, location, *options))

@@ -1,0 +1,1 @@
+"""Documents and their renderers: values in, text out."""

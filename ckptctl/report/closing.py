@@ -1,0 +1,105 @@
+"""The last line of a scan: what it all means for the next run, in the user's terms."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ckptctl.model.bookkeeping import Witness
+from ckptctl.model.checkpoint import CheckpointState
+from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.finding import Applicability, Finding, Severity
+from ckptctl.report.words import count
+
+Trials = Sequence[Trial]
+
+
+def closing(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str | None:
+    """Say how much was found and what it costs; None where one experiment is clean."""
+    levels = Counter(f.severity for f in findings)
+    where = count(len(experiments), "experiment")
+    if not levels[Severity.ERROR] and not levels[Severity.WARNING]:
+        return None if len(experiments) == 1 else f"{where}, all clean."
+    parts = [count(levels[s], str(s)) for s in (Severity.ERROR, Severity.WARNING) if levels[s]]
+    sentences = [f"{', '.join(parts)} in {where}."]
+    if cost := _cost(experiments, findings):
+        sentences.append(cost)
+    if mend := _mend(findings):
+        sentences.append(mend)
+    return " ".join(sentences)
+
+
+def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str:
+    """The two worst things that would happen, each said once."""
+    places = {(e.location, t.dirname): t for e in experiments for t in e.trials}
+    said: list[str] = []
+    for codes, tell in _COSTS:
+        hits = [f for f in findings if f.code in codes and f.severity is Severity.ERROR]
+        keys = dict.fromkeys((f.experiment, f.trial or "") for f in hits)
+        trials = [places[key] for key in keys if key in places]
+        if hits and (text := tell(trials)):
+            said.append(text)
+    if not said:
+        return ""
+    text = " and ".join(said[:2])
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _overwrites(trials: Trials) -> str:
+    number = sum(_newer(t) for t in trials)
+    return f"the next saves would overwrite {count(number, 'checkpoint')}" if number else ""
+
+
+def _newer(trial: Trial) -> int:
+    book = trial.books.get(Witness.TRIAL)
+    if book is None or book.latest_index is None:
+        return 0
+    recorded = book.latest_index.value
+    return sum(c.index is not None and c.index > recorded for c in trial.folders)
+
+
+def _cannot_restore(trials: Trials) -> str:
+    if not trials:
+        return "the experiment cannot be restored as it is"
+    return f"a restore would fail for {count(len(trials), 'trial')}"
+
+
+def _gone(trials: Trials) -> str:
+    states = [c.state for t in trials for c in t.checkpoints]
+    number = states.count(CheckpointState.MISSING)
+    return f"{count(number, 'recorded checkpoint')} {'is' if number == 1 else 'are'} gone"
+
+
+def _repeats(trials: Trials) -> str:
+    return f"a restore of {count(len(trials), 'trial')} would repeat or lose iterations"
+
+
+def _unusable(trials: Trials) -> str:
+    states = [c.state for t in trials for c in t.checkpoints]
+    number = states.count(CheckpointState.PARTIAL) + states.count(CheckpointState.EMPTY)
+    return f"{count(number, 'checkpoint')} cannot be loaded whole" if number else ""
+
+
+_COSTS: tuple[tuple[frozenset[str], Callable[[Trials], str]], ...] = (
+    (frozenset({"CKP101"}), _overwrites),
+    (frozenset({"CKP103", "CKP115"}), _cannot_restore),
+    (frozenset({"CKP201", "CKP204", "CKP206"}), _cannot_restore),
+    (frozenset({"CKP104"}), _gone),
+    (frozenset({"CKP111"}), _repeats),
+    (frozenset({"CKP301", "CKP302"}), _unusable),
+)
+
+
+def _mend(findings: Sequence[Finding]) -> str:
+    safe = [
+        f
+        for f in findings
+        if f.severity is not Severity.INFO
+        and f.remedy
+        and f.remedy.applicability is Applicability.SAFE
+    ]
+    places = tuple(dict.fromkeys(f.experiment for f in safe))
+    if len(places) != 1:
+        return f"reindex mends {len(safe)} of them." if safe else ""
+    return f"ckptctl reindex {shlex.quote(places[0])} mends {len(safe)} of them."

@@ -1,0 +1,25 @@
+"""An error as text: what failed, and what to do next."""
+
+from __future__ import annotations
+
+from ckptctl.errors import CkptctlError, RefusedError, StalePlanError
+from ckptctl.report.lines import Line, Page, Span, Style, line
+
+_SHOWN = 10
+
+
+def render(error: CkptctlError, page: Page) -> list[Line]:
+    """One sentence, its particulars, and a help line."""
+    lines: list[Line] = [line(Span("error: ", Style.ERROR), error.message)]
+    details: tuple[str, ...] = ()
+    if isinstance(error, RefusedError):
+        details = error.reasons
+    elif isinstance(error, StalePlanError):
+        details = error.changed
+    told = details[:_SHOWN] if page.brief else details
+    lines += [line(detail, indent=4) for detail in told]
+    if left := len(details) - len(told):
+        lines.append(line(f"{page.marks.dots} and {left} more", indent=4))
+    if error.hint:
+        lines.append(line(Span("help: ", Style.STRONG), error.hint, indent=2))
+    return lines

@@ -1,0 +1,193 @@
+"""The inventory of a scan: per trial, the folders and what each witness believes of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ckptctl.model.bookkeeping import Bookkeeping, Witness
+from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.finding import Finding, Severity
+from ckptctl.report import words
+from ckptctl.report.lines import BLANK, Line, Page, Span, Style, line, spread, table
+
+_ROWS = 24
+"""Trials that a terminal shows before the rest is only counted."""
+
+
+def labels(experiment: Experiment) -> Mapping[str, str]:
+    """Give each trial folder a short name: the trial id, where it is the only one of its kind."""
+    ids = Counter(t.trial_id for t in experiment.trials)
+    return {
+        t.dirname: t.trial_id if t.trial_id and ids[t.trial_id] == 1 else _named(t, experiment)
+        for t in experiment.trials
+    }
+
+
+def _named(trial: Trial, experiment: Experiment) -> str:
+    return experiment.name if trial.dirname == "." else trial.dirname
+
+
+def render(
+    experiment: Experiment, findings: Sequence[Finding], page: Page, title: str
+) -> list[Line]:
+    """One experiment: a headline, and a row for each trial."""
+    rows = _worth_a_row(experiment, findings, page)
+    lines = spread(_headline(experiment, title, page), _verdict(findings, page), page)
+    lines += _reasons(experiment, page)
+    if rows:
+        lines += [BLANK, *_table(experiment, rows, page)]
+    if left := len(experiment.trials) - len(rows):
+        rest = f"{words.count(left, 'more trial')} not shown; -v lists all"
+        lines.append(line(Span(f"{page.marks.dots} {rest}", Style.DIM), indent=2))
+    if page.verbose:
+        lines += _checkpoints(experiment, page)
+    return lines
+
+
+def _headline(experiment: Experiment, title: str, page: Page) -> Line:
+    folders = [c for t in experiment.trials for c in t.checkpoints if c.on_storage]
+    layout = words.layout(experiment.layout)
+    if experiment.ray_version:
+        layout += f" ({experiment.ray_version})"
+    facts = (
+        layout,
+        words.count(len(experiment.trials), "trial"),
+        words.count(len(folders), "checkpoint"),
+        words.size(sum(c.size_bytes for c in folders)),
+    )
+    return line(Span(title, Style.STRONG), "   " + page.marks.dot.join(facts))
+
+
+def _verdict(findings: Sequence[Finding], page: Page) -> Line:
+    levels = Counter(f.severity for f in findings)
+    if not levels[Severity.ERROR] and not levels[Severity.WARNING]:
+        return line("clean")
+    spans: list[Span] = []
+    for severity, style in ((Severity.ERROR, Style.ERROR), (Severity.WARNING, Style.WARNING)):
+        if levels[severity]:
+            spans += [Span(page.marks.dot)] if spans else []
+            spans.append(Span(words.count(levels[severity], str(severity)), style))
+    return tuple(spans)
+
+
+def _reasons(experiment: Experiment, page: Page) -> list[Line]:
+    if not page.verbose:
+        return []
+    facts = (
+        ("location", experiment.location),
+        (
+            "layout",
+            f"{experiment.layout}: {experiment.why}" if experiment.why else experiment.layout,
+        ),
+        ("state file", experiment.state_file),
+        ("recorded root", experiment.recorded_root),
+    )
+    return [line(Span(f"{name:<13}  ", Style.DIM), fact, indent=2) for name, fact in facts if fact]
+
+
+def _worth_a_row(
+    experiment: Experiment, findings: Sequence[Finding], page: Page
+) -> tuple[Trial, ...]:
+    """Choose the trials to show: all, or at a terminal the ones in trouble first."""
+    if not page.brief or len(experiment.trials) <= _ROWS:
+        return experiment.trials
+    troubled = {f.trial for f in findings if f.severity is not Severity.INFO}
+    chosen = sorted(experiment.trials, key=lambda t: t.dirname not in troubled)[:_ROWS]
+    return tuple(t for t in experiment.trials if t in chosen)
+
+
+def _table(experiment: Experiment, trials: Sequence[Trial], page: Page) -> list[Line]:
+    names = labels(experiment)
+    shown = [w for w in (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION) if _speaks(w, trials)]
+    best = next((t.best for t in trials if t.best), None)
+    sign = _sign(best.mode, page) if best else ""
+    header = ["trial", "status", "folders", *(str(w) for w in shown), "latest"]
+    header += ["best", f"{best.metric} {sign}"] if best else []
+    wide = max((len(str(len(t.folders))) for t in trials), default=1)
+    rows = []
+    for trial in trials:
+        row = [Span(names[trial.dirname]), Span(str(trial.status or page.marks.none))]
+        row.append(Span(_folders(trial, wide, page)))
+        row += [_believes(trial, w, page) for w in shown]
+        row.append(Span(trial.latest.name if trial.latest else page.marks.none))
+        row += _best(trial, f"{best.metric} {sign}", page) if best else []
+        row.append(Span(_note(trial), Style.DIM))
+        rows.append(row)
+    return table([*header, ""], rows, page)
+
+
+def _speaks(witness: Witness, trials: Sequence[Trial]) -> bool:
+    return any(_index(t.books.get(witness)) is not None for t in trials)
+
+
+def _index(book: Bookkeeping | None) -> int | None:
+    return book.latest_index.value if book and book.latest_index else None
+
+
+def _last(trial: Trial) -> int | None:
+    return max((c.index for c in trial.folders if c.index is not None), default=None)
+
+
+def _folders(trial: Trial, wide: int, page: Page) -> str:
+    last = _last(trial)
+    number = f"{len(trial.folders):>{wide}}"
+    return number if last is None else f"{number}  {page.marks.dots}{last}"
+
+
+def _believes(trial: Trial, witness: Witness, page: Page) -> Span:
+    index, last = _index(trial.books.get(witness)), _last(trial)
+    if index is None:
+        return Span(page.marks.none, Style.DIM)
+    if last is not None and index < last:
+        return Span(f"{index} {page.marks.behind}", Style.STRONG)
+    return Span(str(index))
+
+
+def _best(trial: Trial, title: str, page: Page) -> list[Span]:
+    if trial.best is None:
+        return [Span(page.marks.none, Style.DIM), Span("")]
+    own = f"{trial.best.metric} {_sign(trial.best.mode, page)}"
+    text = words.value(trial.best.value)
+    return [Span(trial.best.name), Span(text if own == title else f"{text} ({own})")]
+
+
+def _sign(mode: str, page: Page) -> str:
+    return page.marks.lowest if mode == "min" else page.marks.highest
+
+
+def _note(trial: Trial) -> str:
+    believed = _index(trial.books.get(Witness.TRIAL))
+    newer = sum(
+        believed is not None and c.index is not None and c.index > believed for c in trial.folders
+    )
+    states = Counter(c.state for c in trial.checkpoints)
+    notes = [f"{newer} newer on storage"] if newer else []
+    notes += [f"{states[CheckpointState.MISSING]} gone"] if states[CheckpointState.MISSING] else []
+    for state in (CheckpointState.PARTIAL, CheckpointState.EMPTY, CheckpointState.TEMPORARY):
+        notes += [f"{states[state]} {state}"] if states[state] else []
+    return ", ".join(notes)
+
+
+def _checkpoints(experiment: Experiment, page: Page) -> list[Line]:
+    lines: list[Line] = []
+    for trial in experiment.trials:
+        if trial.checkpoints:
+            lines += [BLANK, line(Span(trial.dirname, Style.STRONG), indent=2)]
+            header = ("checkpoint", "state", "iteration", "files", "size", "recorded by")
+            rows = [_checkpoint(c, page) for c in trial.checkpoints]
+            lines += table(header, rows, page, indent=4)
+    return lines
+
+
+def _checkpoint(checkpoint: Checkpoint, page: Page) -> list[Span]:
+    iteration = checkpoint.training_iteration
+    return [
+        Span(checkpoint.name),
+        Span(str(checkpoint.state)),
+        Span(page.marks.none if iteration is None else str(iteration)),
+        Span(str(checkpoint.files)),
+        Span(words.size(checkpoint.size_bytes)),
+        Span(", ".join(checkpoint.recorded_by) or page.marks.none),
+    ]

@@ -1,0 +1,89 @@
+"""The narrow waist between ckptctl and where bytes live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a store can do; protocols are chosen from this, never from a URL scheme."""
+
+    atomic_rename: bool
+    """A folder moves in one step."""
+    atomic_replace: bool
+    conditional_create: bool
+    """`create` fails, and changes nothing, where the name exists."""
+    directories: bool
+    """Folders exist by themselves, also empty."""
+    max_concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file or folder in a listing."""
+
+    path: str
+    """Relative to the store's root, with ``/`` between parts."""
+    is_dir: bool
+    size: int = 0
+    modified: float | None = None
+    """Seconds since the epoch."""
+    file_id: str | None = None
+    """Stays the same when the entry moves (device and inode), where the store has one."""
+    is_link: bool = False
+    """A symbolic link; never followed out of the root."""
+    is_special: bool = False
+    """Neither file, folder nor link: a FIFO, socket or device. Never opened."""
+
+
+class Reader(Protocol):
+    """The half that scans get: it cannot write."""
+
+    @property
+    def location(self) -> str:
+        """The root as people and messages name it, without credentials."""
+
+    @property
+    def root(self) -> str:
+        """The root as records name it: an absolute path, or ``s3://bucket/path``."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+
+    def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
+        """Every entry below `prefix`, in order of path; empty where there is none."""
+
+    def stat(self, path: str) -> Entry | None:
+        """One entry, or None."""
+
+    def read_bytes(self, path: str, limit: int | None = None) -> bytes:
+        """The whole content; `LocationError` where it is longer than `limit` bytes."""
+
+    def open_read(self, path: str) -> BinaryIO:
+        """A seekable stream of the content."""
+
+
+class Store(Reader, Protocol):
+    """The half that only the journal and the executor get."""
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a new file durably, making its parents; False where the name exists."""
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Replace a file's content atomically and durably, keeping its mode."""
+
+    def move_tree(self, source: str, target: str) -> None:
+        """Move a folder or file; `FileExistsError` where `target` exists (even empty)."""
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files (and, where they are then empty, the folders named)."""
+
+    def flush(self, parents: Iterable[str]) -> None:
+        """Make moves below these folders durable."""
+
+    def sweep(self, paths: Iterable[str]) -> None:
+        """Remove what an interrupted `replace` of these files left beside them."""

@@ -1,0 +1,88 @@
+"""Install the Rays that judge: python tests/judge/install_rays.py VERSION...
+
+Each goes into a virtual environment of its own, `ray-VERSION` under $CKPTCTL_RAYS or `.rays` of
+the repository. One that is there already is only verified.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+READY_MARKER = "ckptctl-judge-ready"
+
+# What these Rays worked with in their time; their own requirements name no upper bounds.
+OLD = ("numpy<2", "pandas<2.2", "pyarrow==14.0.2", "setuptools<70", "pydantic<2")
+
+
+def constraints_for(version: str) -> tuple[str, ...]:
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return OLD if (major, minor) < (2, 10) else ()
+
+
+def verify(folder: Path, version: str) -> str | None:
+    """Why this is no Ray of that version, or None if it is."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        return "no virtual environment"
+    done = subprocess.run(
+        [python, "-c", "import ray, ray.tune, tensorboardX; print(ray.__version__)"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    found = done.stdout.strip()
+    return None if found == version else f"Ray {found} is installed there"
+
+
+def install(folder: Path, version: str) -> None:
+    venv.create(folder, with_pip=True)
+    wanted = [f"ray[tune]=={version}", *constraints_for(version)]
+    pip = [folder / "bin" / "python", "-m", "pip"]
+    options = ["--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", *options, *wanted], check=True)
+
+
+def ensure(folder: Path, version: str) -> str:
+    """Install and verify one version, and say what was done."""
+    marker = folder / READY_MARKER
+    if marker.is_file():
+        return "ready"
+    if verify(folder, version) is None:
+        marker.write_text(version + "\n")
+        return "verified"
+    try:
+        install(folder, version)
+    except subprocess.CalledProcessError as error:
+        return f"FAILED: pip ended with {error.returncode}"
+    problem = verify(folder, version)
+    if problem is not None:
+        return f"FAILED: {problem}"
+    marker.write_text(version + "\n")
+    return "installed"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("versions", nargs="+", metavar="VERSION")
+    versions: list[str] = parser.parse_args().versions
+    rays = Path(os.environ.get("CKPTCTL_RAYS") or REPOSITORY / ".rays")
+    rays.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for version in versions:
+        outcome = ensure(rays / f"ray-{version}", version)
+        failed |= outcome.startswith("FAILED")
+        print(f"ray-{version}: {outcome}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
