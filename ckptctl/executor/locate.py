@@ -28,7 +28,8 @@ def locate(scene: Scene, course: Course, journal: Journal, name: str) -> list[St
             least, most = 0, rollback.positions[number]
             if marks := journal.marks(name, BACKWARD):
                 most = min(most, _passed(strand, marks[:1]))
-        found = _stand(scene, course, strand, least, most, last=rollback is not None)
+        within = range(least, most + 1)
+        found = _stand(scene, course, strand, within, back=rollback is not None)
         if found is None:
             lost += _nearest(scene, course, strand)
         else:
@@ -44,14 +45,14 @@ def _passed(strand: Strand, marks: list[int]) -> int:
 
 
 def _stand(
-    scene: Scene, course: Course, strand: Strand, least: int, most: int, *, last: bool
+    scene: Scene, course: Course, strand: Strand, within: range, *, back: bool
 ) -> Standing | None:
     """Of the positions that fit, the nearest to where the last mark was noted."""
-    choose = max if last else min
-    fit = [p for p in positions(scene, course, strand) if least <= p <= most]
+    choose = max if back else min
+    fit = [p for p in positions(scene, course, strand) if p in within]
     if fit:
         return Standing(position=choose(fit))
-    torn = [p for p in torn_positions(scene, course, strand) if least <= p <= most]
+    torn = [p for p in torn_positions(scene, course, strand) if p in within]
     return Standing(position=choose(torn), torn=True) if torn else None
 
 
@@ -62,3 +63,15 @@ def _nearest(scene: Scene, course: Course, strand: Strand) -> list[str]:
         for position in range(len(strand.steps) + 1)
     )
     return min(every, key=len)
+
+
+def _lost(scene: Scene, lost: list[str]) -> ApplyError:
+    location = scene.location
+    some = "; ".join(sorted(lost)[:_NAMED])
+    if len(lost) > _NAMED:
+        some += f"; and {len(lost) - _NAMED} more"
+    return ApplyError(
+        f"cannot go on: {location}: changed since the apply was interrupted: {some}",
+        hint="put back what is named, and try again; the old records are in .ckptctl/journal",
+        location=location,
+    )

@@ -69,7 +69,7 @@ class Run:
             if number in self.course.marks and number < last:
                 self._note(BACKWARD, number)
             strand, place = self.course.places[number]
-            if self._reaches(strand, place):
+            if self.standing[strand].reaches(place):
                 self.work.between()
                 self._perform(number, steps[number], back=True)
                 self.standing[strand] = Standing(position=place)
@@ -77,16 +77,11 @@ class Run:
         self._sync()
         self.work.progress.end()
 
-    def _reaches(self, strand: int, place: int) -> bool:
-        """Whether a strand has come to, or into, the step at this place."""
-        standing = self.standing[strand]
-        return standing.position > place or (standing.position == place and standing.torn)
-
     def _last_done(self) -> int:
         reached = [
             number
             for number, (strand, place) in enumerate(self.course.places)
-            if self._reaches(strand, place)
+            if self.standing[strand].reaches(place)
         ]
         return reached[-1] if reached else -1
 

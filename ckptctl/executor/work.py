@@ -14,7 +14,7 @@ from typing import Protocol
 from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.executor.process import is_dead, this_process
 from ckptctl.journal import lock as locks
-from ckptctl.journal.lock import Held, Holder
+from ckptctl.journal.lock import Held
 from ckptctl.storage.store import Store
 
 Clock = Callable[[], float]
@@ -73,12 +73,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How to work: who we are, which clock and lock we use, and whom we tell."""
+    """How to work: by which clock, whom to tell, and whether under the lock."""
 
     clock: Clock
     progress: Progress | None = None
     lock: bool = True
-    holder: Holder | None = None
 
 
 @contextmanager
@@ -94,7 +93,7 @@ def at_work(store: Store, terms: Terms) -> Iterator[Work]:
             hint="make sure that nothing else writes there, and pass --no-lock",
             location=store.location,
         )
-    me = terms.holder or this_process()
+    me = this_process()
     with _interrupts_put_off() as interrupted:
         held = None
         if terms.lock:

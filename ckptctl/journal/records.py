@@ -15,6 +15,8 @@ from ckptctl.journal.format import canonical, check_format, plan_from_json, plan
 from ckptctl.model.plan import Plan
 
 JOURNAL_FORMAT = 1
+MEND = "put the file back from a copy, or move that folder out of the journal"
+"""What to do about a damaged entry."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -159,7 +161,4 @@ def record_from_bytes(data: bytes, kind: type[T], where: str) -> T:
 
 def damaged(where: str, cause: str) -> JournalError:
     """The error of a journal that cannot be relied on."""
-    return JournalError(
-        f"journal is damaged: {where}: {cause}",
-        hint="put the file back from a copy, or move that folder out of the journal",
-    )
+    return JournalError(f"journal is damaged: {where}: {cause}", hint=MEND)

@@ -25,6 +25,10 @@ class Standing:
     torn: bool = False
     """The next step, a move that is no single act here, was cut off in the middle."""
 
+    def reaches(self, place: int) -> bool:
+        """Whether the strand has come to the end of the step at `place`, or into it."""
+        return self.position > place or (self.torn and self.position == place)
+
 
 class Scene:
     """One listing of an experiment; records are read once, when asked for."""
@@ -35,6 +39,11 @@ class Scene:
         self._digests: dict[str, str | None] = {}
         self._contents: dict[str, bytes] = {}
         self._room = _REMEMBERED
+
+    @property
+    def location(self) -> str:
+        """The experiment as messages name it."""
+        return self._store.location
 
     def digest(self, path: str) -> str | None:
         """SHA-256 of a file's content in hex; None where there is no file to read."""
@@ -84,7 +93,10 @@ class Scene:
 
     def complete(self, path: str, tree: Tree) -> bool:
         """Whether all of a tree's files are at `path`."""
-        return _difference(tree, self.listing.files(path) or {}) is None
+        found = self.listing.files(path)
+        if found is None and (tree.files or self._store.capabilities.directories):
+            return False
+        return _difference(tree, found or {}) is None
 
     def _is_taken(self, path: str) -> bool:
         if self._store.capabilities.directories:

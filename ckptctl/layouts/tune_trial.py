@@ -20,6 +20,7 @@ from ckptctl.model.checkpoint import (
     Metrics,
 )
 from ckptctl.model.experiment import (
+    ESTIMATED,
     CheckpointRef,
     Record,
     RecordRole,
@@ -115,8 +116,11 @@ class _RowIndex:
     def __init__(self, rows: Iterable[Row]) -> None:
         self._by_save: dict[tuple[object, ...], Row] = {}
         self._by_name: dict[str, Row] = {}
+        self._by_iteration: dict[int | None, Row | None] = {None: None}
         for row in rows:
             self._by_save[(row.training_iteration, row.timestamp, row.time_total_s)] = row
+            once = row.training_iteration not in self._by_iteration
+            self._by_iteration[row.training_iteration] = row if once else None
             if row.name:
                 self._by_name[row.name] = row
 
@@ -129,9 +133,9 @@ class _RowIndex:
             if key in self._by_save:
                 return self._by_save[key]
         row = self._by_name.get(name or "")
-        if row is None or iteration in (None, row.training_iteration):
+        if row is not None and iteration in (None, row.training_iteration):
             return row
-        return None
+        return None if metrics.get(ESTIMATED) else self._by_iteration.get(iteration)
 
 
 def _kind(sources: TrialSources) -> TrainableKind | None:

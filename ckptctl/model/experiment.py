@@ -102,6 +102,10 @@ class Mention:
         return self.text[: len(self.text.rstrip("/")) - len(self.ref.name)] + name
 
 
+ESTIMATED = "training_iteration_estimated"
+"""The mark in the metrics of a record that ckptctl made without knowing the iteration."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """The driver's record of one save: a checkpoint and the metrics reported with it."""
@@ -124,6 +128,11 @@ class Record:
     """The folder name inside the record's own metrics, where there is one."""
     written: Mapping[str, object] | None = None
     """The record as it is written, where it is plain JSON (Train V2)."""
+
+    @property
+    def estimated(self) -> bool:
+        """Whether no witness knows its iteration, so that it proves nothing."""
+        return self.metrics.get(ESTIMATED) is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
-from ckptctl.model.experiment import Experiment, Record, Row, Trial
-
-ESTIMATED = "training_iteration_estimated"
-"""The mark in the metrics of a record whose iteration no witness knows."""
+from ckptctl.model.experiment import (
+    ESTIMATED,
+    Experiment,
+    Record,
+    Row,
+    Trial,
+    TrialStatus,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,20 +101,44 @@ def _estimated(trial: Trial, checkpoint: Checkpoint) -> NewSave:
 
 
 def estimate_iteration(trial: Trial, checkpoint: Checkpoint) -> int:
-    """The iteration of a save by its neighbours: evenly spaced, never before the one it follows."""
+    """The iteration of a save by its neighbours: evenly spaced, never before the one it follows.
+
+    A trial that has ended saved nothing behind the last iteration it reported.
+    """
     known = [
         (c.saved, c.training_iteration)
-        for c in trial.saves
+        for c in sorted(trial.checkpoints, key=lambda c: c.saved)
         if c.training_iteration is not None and c.name != checkpoint.name
     ]
     before = [k for k in known if k[0] < checkpoint.saved]
-    if not before:
-        return max(0, known[0][1] - 1) if known else checkpoint.saved + 1
-    place, iteration = before[-1]
-    step = 1
-    if len(before) > 1 and place > before[-2][0]:
-        step = max(1, round((iteration - before[-2][1]) / (place - before[-2][0])))
-    return iteration + step * (checkpoint.saved - place)
+    step = _spacing(before)
+    if before:
+        place, iteration = before[-1]
+        guess = iteration + step * (checkpoint.saved - place)
+    else:
+        guess = max(0, known[0][1] - 1) if known else checkpoint.saved + 1
+    end = _last_iteration(trial)
+    if end is None or guess <= end:
+        return guess
+    later = sum(c.saved > checkpoint.saved for c in trial.saves)
+    return max(0, end - step * later)
+
+
+def _spacing(known: Sequence[tuple[int, int]]) -> int:
+    """Iterations from one save to the next, by the last two that are known."""
+    if len(known) < 2:
+        return 1
+    (place, iteration), (later, reached) = known[-2:]
+    return max(1, round((reached - iteration) / (later - place)))
+
+
+def _last_iteration(trial: Trial) -> int | None:
+    if trial.status not in (TrialStatus.TERMINATED, TrialStatus.ERROR):
+        return None
+    row = last_row(trial)
+    told = [row.training_iteration if row else None]
+    told.append(trial.state_iteration.value if trial.state_iteration else None)
+    return max((n for n in told if n is not None), default=None)
 
 
 def score(trial: Trial, metrics: Mapping[str, object]) -> tuple[bool, float] | None:

@@ -12,6 +12,7 @@ from ckptctl.report.places import place
 
 _BLOCKS = 12
 _MESSAGES = 3
+_NAMES = 3
 
 STYLES = {
     Severity.ERROR: Style.ERROR,
@@ -50,7 +51,7 @@ def _block(group: Group, names: Mapping[str, str], page: Page) -> list[Line]:
     first = group[0]
     title = [Span(f"{first.severity} {first.code} {first.rule}", STYLES[first.severity])]
     title += [Span(f"   {names.get(first.trial, first.trial)}")] if first.trial else []
-    lines: list[Line] = [line(*title)]
+    lines: list[Line] = [line(*title, *_concerned(group, page))]
     told = group[:_MESSAGES] if page.brief else group
     for finding in told:
         lines += wrap(finding.message, page, indent=2)
@@ -59,6 +60,14 @@ def _block(group: Group, names: Mapping[str, str], page: Page) -> list[Line]:
         rest = ", ".join(f.checkpoint for f in left if f.checkpoint)
         lines += wrap(f"the same for {rest or f'{len(left)} more'}", page, indent=2)
     return lines + _help(group, page)
+
+
+def _concerned(group: Group, page: Page) -> list[Span]:
+    each = (f.checkpoints or ((f.checkpoint,) if f.checkpoint else ()) for f in group)
+    names = list(dict.fromkeys(name for own in each for name in own))
+    told = names[:_NAMES] if page.brief else names
+    rest = f" and {len(names) - len(told)} more" if len(names) > len(told) else ""
+    return [Span(f"   {', '.join(told)}{rest}")] if told else []
 
 
 def _evidence(evidence: Sequence[Evidence], page: Page) -> list[Line]:

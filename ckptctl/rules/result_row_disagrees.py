@@ -74,7 +74,9 @@ class ResultRowDisagrees(TrialRule):
 
 
 def _disagreements(trial: Trial) -> Iterator[_Disagreement]:
-    records = [r for r in facts.all_records(trial) if not facts.is_foreign(trial, r)]
+    records = [
+        r for r in facts.all_records(trial) if not facts.is_foreign(trial, r) and not r.estimated
+    ]
     by_line = {row.line: row for row in trial.rows}
     named = {row.name: row for row in trial.rows if row.name is not None}
     single = _single_rows(trial, records)
