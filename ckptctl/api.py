@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
-from ckptctl.errors import UsageError
+from ckptctl._version import __version__
+from ckptctl.errors import JournalError, LayoutError, RefusedError, UsageError
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding
 from ckptctl.model.plan import Outcome, Plan, TreeFile
 
 if TYPE_CHECKING:
+    from ckptctl.executor import Progress
     from ckptctl.journal.records import JournalEntry
     from ckptctl.model.policies import Policy
     from ckptctl.planner.draft import Draft
     from ckptctl.rules.base import Rule
     from ckptctl.storage.listing import Listing
+    from ckptctl.storage.store import Store
 
 QUIET_PERIOD = 60.0
 """Seconds without a change after which a running trial counts as dead."""
@@ -134,6 +138,7 @@ def plan_reindex(
 def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
     """Bind a draft to the bytes and folders as they are now."""
     from ckptctl.codec.edit import apply_edits
+    from ckptctl.journal.format import with_id
     from ckptctl.planner.assemble import assemble
     from ckptctl.storage.listing import Listing
     from ckptctl.storage.location import open_reader
@@ -143,7 +148,7 @@ def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
     sources = [source for source, _ in draft.moves]
     trees = {path: _tree(listing, path) for path in sources}
     entries = {path: listing.get(path) for path in sources}
-    return assemble(
+    plan = assemble(
         experiment,
         draft,
         {file: reader.read_bytes(file) for file, edits in draft.edits.items() if edits},
@@ -152,6 +157,7 @@ def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
         command=command,
         apply_edits=apply_edits,
     )
+    return with_id(replace(plan, created_by=f"ckptctl {__version__}"))
 
 
 def _tree(listing: Listing, path: str) -> tuple[TreeFile, ...]:
@@ -181,30 +187,128 @@ def plan_from_json(data: bytes, *, source: str = "the plan") -> Plan:
     return from_value(value)
 
 
-def plan_undo(location: str, *, plan_id: str | None = None) -> Plan:
-    """Plan the way back from the last apply, or from the one that is named."""
-    raise NotImplementedError
-
-
 def apply(
     plan: Plan,
     *,
     allow_live: bool = False,
     quiet_period: float = QUIET_PERIOD,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Do what a plan says, with a journal; refuses a plan whose experiment has changed."""
-    raise NotImplementedError
+    from ckptctl import executor
+
+    return executor.apply(
+        _writable(plan.location, allow_live=allow_live, quiet_period=quiet_period),
+        plan,
+        progress=progress,
+    )
 
 
-def undo(location: str, *, plan_id: str | None = None) -> Outcome:
+def plan_undo(location: str, *, plan_id: str | None = None) -> Plan | None:
+    """Plan the way back from the last apply or the one that is named; None where there is none."""
+    from ckptctl import executor
+    from ckptctl.storage.location import open_reader
+
+    reader = open_reader(home(location))
+    entry = executor.entry_to_undo(reader, plan_id)
+    return None if entry is None else executor.inverse_plan(reader, entry)
+
+
+def undo(
+    location: str,
+    *,
+    plan_id: str | None = None,
+    allow_live: bool = False,
+    quiet_period: float = QUIET_PERIOD,
+    progress: Progress | None = None,
+) -> Outcome:
     """Take back the last apply, or the one that is named."""
-    return apply(plan_undo(location, plan_id=plan_id))
+    from ckptctl import executor
+
+    store = _writable(home(location), allow_live=allow_live, quiet_period=quiet_period)
+    return executor.undo(store, plan_id, progress=progress)
 
 
-def resume(location: str, *, progress: Callable[[int, int], None] | None = None) -> Outcome:
+def plan_resume(location: str) -> Plan | None:
+    """Read the plan of the apply that was interrupted; None where nothing is pending."""
+    from ckptctl.journal.store import Journal
+    from ckptctl.storage.location import open_reader
+
+    journal = Journal(open_reader(home(location)))
+    entry = journal.pending()
+    return None if entry is None else journal.intent(entry.name).plan
+
+
+def resume(location: str, *, progress: Progress | None = None) -> Outcome:
     """Finish an interrupted apply."""
-    raise NotImplementedError
+    from ckptctl import executor
+    from ckptctl.storage.location import open_store
+
+    return executor.resume(open_store(home(location)), progress=progress)
+
+
+def history(location: str) -> tuple[JournalEntry, ...]:
+    """List every apply of the experiment at `location`, the oldest first."""
+    from ckptctl.journal.store import history as of
+    from ckptctl.storage.location import open_reader
+
+    return of(open_reader(home(location)))
+
+
+def home(location: str) -> str:
+    """Find the one experiment that a location names; its journal lies there."""
+    from ckptctl import scanner
+    from ckptctl.journal.paths import OWN
+    from ckptctl.storage.location import open_reader
+
+    if open_reader(location).stat(OWN) is not None:
+        return location
+    found = tuple(e.location for e in scanner.scan(location))
+    if len(found) != 1:
+        raise UsageError(
+            f"{location} holds {len(found)} experiments, and each has a journal of its own",
+            hint=f"name one of {', '.join(found[:8])}",
+            location=location,
+        )
+    return found[0]
+
+
+def looks_alive(
+    location: str,
+    *,
+    experiment: Experiment | None = None,
+    quiet_period: float = QUIET_PERIOD,
+    clock: Callable[[], float] = time.time,
+) -> RefusedError | None:
+    """Say why a run may still be writing at `location`; None where nothing looks like it."""
+    from ckptctl import liveness, scanner
+    from ckptctl.journal.store import own_digests
+    from ckptctl.storage.location import open_reader
+
+    try:
+        found = (experiment,) if experiment else scanner.scan(location)
+        own = own_digests(open_reader(location))
+    except (LayoutError, JournalError):  # no run writes what cannot be told apart
+        return None
+    reasons = tuple(r for e in found for r in liveness.alive(e, clock(), quiet_period, own))
+    if not reasons:
+        return None
+    return RefusedError(
+        f"refused: a run may still be writing to {location}: {reasons[0]}",
+        reasons=reasons[1:],
+        hint="wait until it has ended, or add --allow-live",
+        location=location,
+    )
+
+
+def _writable(location: str, *, allow_live: bool, quiet_period: float) -> Store:
+    """Open an experiment for writing, unless a run may be writing there too."""
+    from ckptctl.storage.location import open_store
+
+    refusal = None if allow_live else looks_alive(location, quiet_period=quiet_period)
+    if refusal is not None:
+        raise refusal
+    return open_store(location)
 
 
 def latest(
@@ -254,14 +358,6 @@ def _score(checkpoint: Checkpoint, metric: str) -> float | None:
     if checkpoint.state is not CheckpointState.COMPLETE or isinstance(value, bool | str | None):
         return None
     return value if math.isfinite(value) else None
-
-
-def history(location: str) -> tuple[JournalEntry, ...]:
-    """List every apply of the experiment at `location`, the oldest first."""
-    from ckptctl.journal.store import history as of
-    from ckptctl.storage.location import open_reader
-
-    return of(open_reader(location))
 
 
 def rules() -> tuple[Rule, ...]:

@@ -26,16 +26,15 @@ def alive(
         quiet_period: seconds.
         own_digests: contents that ckptctl wrote itself, from `journal.store.own_digests`.
     """
+    since = now - quiet_period
+    # Few records are new, while trials and records may be many.
+    records = [r for r in experiment.records if r.modified is not None and r.modified > since]
     found: list[str] = []
     for trial in experiment.trials:
         if not _may_be_alive(experiment, trial):
             continue
-        recent = [
-            (modified, path)
-            for path, modified in _changes(experiment, trial, own_digests)
-            if now - modified < quiet_period
-        ]
-        if recent:
+        changes = _changes([r for r in records if _concerns(r, trial)], trial, own_digests)
+        if recent := [(m, path) for path, m in changes if m > since]:
             modified, path = max(recent)
             found.append(f"{_state(trial)}, and {path} changed {_ago(now - modified)}")
     return tuple(found)
@@ -48,10 +47,9 @@ def _may_be_alive(experiment: Experiment, trial: Trial) -> bool:
 
 
 def _changes(
-    experiment: Experiment, trial: Trial, own: frozenset[str]
+    records: list[RecordFile], trial: Trial, own: frozenset[str]
 ) -> Iterator[tuple[str, float]]:
     """The paths of a trial's records and checkpoints, and when they changed."""
-    records = [r for r in experiment.records if _concerns(r, trial)]
     ours = {(r.path, r.modified) for r in records if r.sha256 and r.sha256 in own}
     for record in records:
         if record.modified is not None and (record.path, record.modified) not in ours:

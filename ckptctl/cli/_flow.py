@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from ckptctl.cli._console import Console
 from ckptctl.cli._failure import refuse, report
-from ckptctl.cli._progress import progress
+from ckptctl.cli._progress import Bar, bar
 from ckptctl.errors import CkptctlError, ExitCode, LocationError, UsageError
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Outcome, Plan
 
 Planned = tuple[Experiment | None, Plan]
+
+Act = Callable[[Plan, Bar | None], Outcome]
+"""What is done about a plan once it may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +57,12 @@ def carry_out(
     plans: Sequence[Planned],
     console: Console,
     consent: Consent,
+    *,
     failures: Sequence[CkptctlError] = (),
+    act: Act | None = None,
 ) -> ExitCode:
     """Show the plans, and apply what may be applied."""
+    act = act or applying(consent)
     _show(plans, console, consent)
     _save(plans, consent.plan_out)
     refused = any(plan.refusals for _, plan in plans)
@@ -65,14 +71,15 @@ def carry_out(
         _document(command, plans, {}, console)
         found = ExitCode.FINDINGS if consent.check and ready else ExitCode.DONE
         return _worst(found, refused, failures)
-    if not consent.yes:
+    errors = list(failures)
+    ready = _at_rest(ready, console, consent, errors)
+    if ready and not consent.yes:
         console.confirm(_question(ready))
     outcomes: dict[str, Outcome] = {}
-    errors = list(failures)
     try:
         for _, plan in ready:
             try:
-                outcomes[plan.plan_id] = _apply(plan, console, consent)
+                outcomes[plan.plan_id] = _do(plan, act, console)
             except CkptctlError as error:
                 if not consent.keep_going:
                     raise
@@ -81,7 +88,31 @@ def carry_out(
     finally:
         if outcomes:
             _document(command, plans, outcomes, console)
-    return _worst(ExitCode.DONE, refused, errors)
+    unsure = any(done.applied and not done.verified for done in outcomes.values())
+    return _worst(ExitCode.STOPPED if unsure else ExitCode.DONE, refused, errors)
+
+
+def _at_rest(
+    ready: Sequence[Planned], console: Console, consent: Consent, errors: list[CkptctlError]
+) -> list[Planned]:
+    """Leave out what a run may still be writing to, before anybody is asked."""
+    from ckptctl import api
+
+    if consent.allow_live:
+        return list(ready)
+    kept: list[Planned] = []
+    for experiment, plan in ready:
+        refusal = api.looks_alive(
+            plan.location, experiment=experiment, quiet_period=consent.quiet_period
+        )
+        if refusal is None:
+            kept.append((experiment, plan))
+        elif consent.keep_going:
+            report(refusal, console)
+            errors.append(refusal)
+        else:
+            raise refusal
+    return kept
 
 
 def _worst(found: ExitCode, refused: bool, failures: Sequence[CkptctlError]) -> ExitCode:
@@ -132,14 +163,26 @@ def _save(plans: Sequence[Planned], path: str | None) -> None:
         raise LocationError(f"cannot write {path}: {reason}", location=path) from error
 
 
-def _apply(plan: Plan, console: Console, consent: Consent) -> Outcome:
-    from ckptctl import api
+def applying(consent: Consent) -> Act:
+    """Apply plans, as far as the call may go."""
+
+    def act(plan: Plan, progress: Bar | None) -> Outcome:
+        from ckptctl import api
+
+        return api.apply(
+            plan,
+            allow_live=consent.allow_live,
+            quiet_period=consent.quiet_period,
+            progress=progress,
+        )
+
+    return act
+
+
+def _do(plan: Plan, act: Act, console: Console) -> Outcome:
     from ckptctl.report import plans as as_text
 
-    with progress(console, len(plan.steps)) as tick:
-        done = api.apply(
-            plan, allow_live=consent.allow_live, quiet_period=consent.quiet_period, progress=tick
-        )
+    done = act(plan, bar(console))
     if not console.json and not console.quiet:
         console.answer(as_text.outcome(plan, done))
     return done

@@ -106,7 +106,7 @@ def reindex(
         ]
 
     plans, failures = planned(locations, make, console, consent)
-    return carry_out("reindex", plans, console, consent, failures)
+    return carry_out("reindex", plans, console, consent, failures=failures)
 
 
 def _policy(by: str | None) -> str | Policy | None:

@@ -93,4 +93,4 @@ def rename(
         ]
 
     plans, failures = planned(locations, make, console, consent)
-    return carry_out("rename", plans, console, consent, failures)
+    return carry_out("rename", plans, console, consent, failures=failures)

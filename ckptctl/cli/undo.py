@@ -9,6 +9,8 @@ import typer
 from ckptctl.cli import _options as o
 from ckptctl.cli._verb import WRITES, verb
 from ckptctl.errors import ExitCode
+from ckptctl.model.plan import Outcome, Plan
+from ckptctl.report.lines import line
 
 
 def register(app: typer.Typer) -> None:
@@ -62,6 +64,7 @@ def undo(
     """
     from ckptctl import api
     from ckptctl.cli._flow import Consent, carry_out
+    from ckptctl.cli._progress import Bar
 
     console = o.console(form, json, out, quiet, verbose, color)
     consent = Consent(
@@ -71,21 +74,54 @@ def undo(
         allow_live=allow_live,
         quiet_period=quiet_period,
     )
+
+    def act(plan: Plan, progress: Bar | None) -> Outcome:
+        return api.undo(
+            plan.location,
+            plan_id=plan.undoes,
+            allow_live=allow_live,
+            quiet_period=quiet_period,
+            progress=progress,
+        )
+
     plan = api.plan_undo(location, plan_id=plan_id)
-    return carry_out("undo", [(None, plan)], console, consent)
+    plans = [] if plan is None else [(None, plan)]
+    if plan is None:
+        console.note([line(f"{location}: nothing is left to undo")])
+    return carry_out("undo", plans, console, consent, act=act)
 
 
 def resume(
     location: o.Location,
     *,
+    dry_run: o.DryRun = False,
+    yes: o.Yes = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
     color: o.Color = "auto",
 ) -> ExitCode:
-    """Finish an apply that was interrupted."""
-    raise NotImplementedError
+    """Finish an apply that was interrupted, or its way back.
+
+    Steps that are done are not done again.
+    """
+    from ckptctl import api
+    from ckptctl.cli._flow import Consent, carry_out
+    from ckptctl.cli._progress import Bar
+
+    console = o.console(form, json, out, quiet, verbose, color)
+    consent = Consent(dry_run=dry_run, yes=yes, allow_live=True)
+
+    def act(plan: Plan, progress: Bar | None) -> Outcome:
+        return api.resume(plan.location, progress=progress)
+
+    plan = api.plan_resume(location)
+    plans = [] if plan is None else [(None, plan)]
+    if plan is None:
+        console.note([line(f"{location}: nothing is pending")])
+    return carry_out("resume", plans, console, consent, act=act)
 
 
 def history(

@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 from ckptctl.codec.csv_records import CsvText
 from ckptctl.codec.documents import Documents, inner_target
-from ckptctl.codec.errors import EditError, PointerError
+from ckptctl.codec.errors import CodecError, EditError, PointerError
 from ckptctl.codec.json_editor import JsonEditor, Splice, dump_json, splice
 from ckptctl.codec.json_records import decode_text
 from ckptctl.codec.json_text import JsonText
@@ -76,6 +76,15 @@ class _Node:
     changes: list[_Change] = field(default_factory=list)
     inner: dict[Steps, _Node] = field(default_factory=dict)
 
+    @property
+    def whole(self) -> _Change | None:
+        """The edit that gives the document anew, whatever is there now."""
+        if len(self.changes) != 1 or self.inner:
+            return None
+        (change,) = self.changes
+        anew = change.op == "set" and not change.path and change.before is None
+        return change if anew else None
+
 
 def apply_edits(
     data: bytes, kind: RecordKind, edits: Sequence[EditLike], limits: Limits | None = None
@@ -84,7 +93,8 @@ def apply_edits(
 
     ``set`` adds a key or attribute that is not there; ``insert`` puts a value before
     the item at its index, or at the end; ``remove`` takes out an item or a key. Rows
-    of JSON lines and CSV can be removed, and JSON lines inserted. Raises CodecError:
+    of JSON lines and CSV can be removed, and JSON lines inserted. A ``set`` of a whole
+    JSON file, as its only edit, also replaces what is no JSON. Raises CodecError:
     EditError for an edit that does not fit what is there, others for what cannot be
     read.
     """
@@ -137,7 +147,7 @@ class _File:
     def edit(self, root: _Node) -> bytes:
         match self._kind:
             case RecordKind.JSON:
-                return self._json(decode_text(self._data), root).apply().encode()
+                return self._document(root)
             case RecordKind.JSON_LINES:
                 return self._lines(root)
             case RecordKind.CSV:
@@ -149,6 +159,14 @@ class _File:
                 return self._pickle(self._data, inner)
 
     # -- JSON
+
+    def _document(self, root: _Node) -> bytes:
+        try:
+            return self._json(decode_text(self._data), root).apply().encode()
+        except CodecError:
+            if root.whole is None:
+                raise
+            return dump_json(root.whole.after).encode()
 
     def _json(self, text: str, node: _Node) -> JsonEditor:
         source = JsonText(text)

@@ -12,7 +12,7 @@ from ckptctl.codec.pickle_opcodes import GETS, encode_scalar, encode_text
 from ckptctl.codec.pickle_paths import Slot, find, tracks_of
 from ckptctl.codec.pickle_reader import Doc
 from ckptctl.codec.pickle_tracking import Memo
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Value
+from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
 
 __all__ = ["Emitter", "Foreign", "Source"]
 
@@ -29,6 +29,7 @@ Foreign = Callable[[str], "Source | Value"]
 """Resolves the pointer of a CopyFrom: to a Source, or to a value that is no pickle."""
 
 _MAX_DEPTH = 200
+_SHORT_TUPLES = (b")", b"\x85", b"\x86", b"\x87")
 
 
 class Emitter:
@@ -60,6 +61,8 @@ class Emitter:
                 return b"](" + b"".join(parts) + b"e" if parts else b"]"
             case dict():
                 return self._mapping(value, place, depth)
+            case Tuple():
+                return self._tuple(value.items, place, depth)
             case New():
                 return self._new(value, place, depth)
             case Copy():
@@ -78,12 +81,19 @@ class Emitter:
         ]
         return b"}(" + b"".join(parts) + b"u" if parts else b"}"
 
+    def _tuple(self, items: tuple[Value, ...], place: int, depth: int) -> bytes:
+        made = b"".join([self.emit(item, place, depth + 1) for item in items])
+        if len(items) < len(_SHORT_TUPLES):
+            return made + _SHORT_TUPLES[len(items)]
+        return b"(" + made + b"t"
+
     def _new(self, value: New, place: int, depth: int) -> bytes:
         module, colon, name = value.global_.partition(":")
         if not (module and colon and name):
             raise EditError(f"a class is named module:qualname, not {value.global_!r}")
         self.globals.add(value.global_)
-        made = encode_text(module) + encode_text(name) + b"\x93)\x81"
+        args = self._tuple(value.args, place, depth)
+        made = encode_text(module) + encode_text(name) + b"\x93" + args + b"\x81"
         return made + self._mapping(value.state, place, depth) + b"b" if value.state else made
 
     def _ref(self, slot: Slot, place: int) -> bytes:

@@ -15,7 +15,7 @@ from ckptctl.codec.pickle_emit import Emitter, Source
 from ckptctl.codec.pickle_nodes import Key, Opaque
 from ckptctl.codec.pickle_paths import find
 from ckptctl.codec.pickle_reader import Doc
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Value
+from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Tuple, Value
 
 __all__ = ["Expected", "Kept", "prove"]
 
@@ -194,12 +194,12 @@ class _Proof:
     def _is(self, value: Value, new: object) -> None:
         """Require that a value that was written is there."""
         match value:
-            case list() | tuple() if isinstance(new, list) and len(value) == len(new):
-                for item, made in zip(value, new, strict=True):
-                    self._is(item, made)
+            case list() | tuple() if isinstance(new, list):
+                self._are(value, new)
+            case Tuple() if isinstance(new, tuple):
+                self._are(value.items, new)
             case dict() if isinstance(new, dict) and list(value) == list(new):
-                for key, item in value.items():
-                    self._is(item, new[key])
+                self._are(list(value.values()), list(new.values()))
             case New() if isinstance(new, Opaque):
                 self._is_new(value, new)
             case Copy():
@@ -216,9 +216,16 @@ class _Proof:
                 if type(value) is not type(new) or not _equal(value, new):
                     raise _differs(value, new)
 
+    def _are(self, values: Sequence[Value], new: Sequence[object]) -> None:
+        if len(values) != len(new):
+            raise _differs(values, new)
+        for value, made in zip(values, new, strict=True):
+            self._is(value, made)
+
     def _is_new(self, value: New, new: Opaque) -> None:
         named = isinstance(new.cls, Opaque) and new.cls.kind == "global"
-        bare = not (new.args or new.kwargs or new.appended or new.items or new.setters)
+        bare = not (new.kwargs or new.appended or new.items or new.setters)
+        self._is(Tuple(value.args), new.args)
         if new.kind != "newobj" or not named or new.name != value.global_ or not bare:
             raise _differs(value, new)
         if value.state:

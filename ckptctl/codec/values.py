@@ -6,7 +6,8 @@ begins with ``$``:
     {"$float": "nan" | "inf" | "-inf"}        a float that JSON has no literal for
     {"$bytes": "00ff"}                        bytes
     {"$dict": [[key, value], ...]}            a dict with a key that begins with $
-    {"$new": "module:Name", "state": {...}}   New
+    {"$tuple": [item, ...]}                   Tuple
+    {"$new": "module:Name", "state": {...}}   New; with "args": [...] where it has some
     {"$copy": [step, ...]}                    Copy
     {"$copy_from": "pointer"}                 CopyFrom
     {"$ref": [step, ...]}                     Ref
@@ -29,6 +30,7 @@ __all__ = [
     "Path",
     "Ref",
     "Sealed",
+    "Tuple",
     "Value",
     "from_json",
     "same",
@@ -39,6 +41,13 @@ Path: TypeAlias = tuple[str | int, ...]
 """Steps inside one pickle: a key or an attribute (str), a list or tuple index (int)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple, where a list would be another value: Ray compares some with its own."""
+
+    items: tuple[Value, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class New:
     """A new object of a class, made without its ``__init__``, with this state."""
@@ -46,6 +55,8 @@ class New:
     global_: str
     """``module:qualname`` of the class."""
     state: Mapping[str, Value] = field(default_factory=dict)
+    args: tuple[Value, ...] = ()
+    """What ``__new__`` is given: the value of a member of an enum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +89,7 @@ class Sealed:
 
 Value: TypeAlias = (
     "bool | int | float | str | bytes | list[Value] | dict[str, Value]"
-    " | New | Copy | CopyFrom | Ref | Sealed | None"
+    " | Tuple | New | Copy | CopyFrom | Ref | Sealed | None"
 )
 
 
@@ -95,8 +106,10 @@ def to_json(value: Value) -> object:  # noqa: PLR0911 - one per kind of value
             return [to_json(item) for item in value]
         case dict():
             return _dict_to_json(value)
+        case Tuple():
+            return {"$tuple": [to_json(item) for item in value.items]}
         case New():
-            return {"$new": value.global_, "state": _dict_to_json(value.state)}
+            return _new_to_json(value)
         case Copy():
             return {"$copy": list(value.path)}
         case CopyFrom():
@@ -106,6 +119,11 @@ def to_json(value: Value) -> object:  # noqa: PLR0911 - one per kind of value
         case Sealed():
             return {"$sealed": value.name}
     raise RecordError(f"not a value that can be written: {type(value).__name__}")
+
+
+def _new_to_json(value: New) -> object:
+    args = {"args": [to_json(item) for item in value.args]} if value.args else {}
+    return {"$new": value.global_, "state": _dict_to_json(value.state), **args}
 
 
 def _dict_to_json(value: Mapping[str, Value]) -> object:
@@ -125,7 +143,7 @@ def from_json(obj: object) -> Value:
     match obj:
         case None | bool() | int() | float() | str() | bytes():
             return obj
-        case New() | Copy() | CopyFrom() | Ref() | Sealed():
+        case Tuple() | New() | Copy() | CopyFrom() | Ref() | Sealed():
             return obj  # a value already
         case list() | tuple():
             return [from_json(item) for item in obj]
@@ -136,7 +154,7 @@ def from_json(obj: object) -> Value:
     raise RecordError(f"not the JSON form of a value: {type(obj).__name__}")
 
 
-def _tagged(obj: Mapping[object, object]) -> Value:
+def _tagged(obj: Mapping[object, object]) -> Value:  # noqa: PLR0911 - one per kind of value
     match obj:
         case {"$float": "nan" | "inf" | "-inf" as text, **rest} if not rest:
             return float(text)
@@ -144,10 +162,12 @@ def _tagged(obj: Mapping[object, object]) -> Value:
             return _bytes(text)
         case {"$dict": list(pairs), **rest} if not rest:
             return dict(_pair(pair) for pair in pairs)
-        case {"$new": str(name), "state": state, **rest} if not rest:
-            value = from_json(state)
-            if isinstance(value, dict):
-                return New(global_=name, state=value)
+        case {"$tuple": list(items), **rest} if not rest:
+            return Tuple(tuple(from_json(item) for item in items))
+        case {"$new": str(name), "state": state, **rest} if rest.keys() <= {"args"}:
+            value, args = from_json(state), rest.get("args", [])
+            if isinstance(value, dict) and isinstance(args, list):
+                return New(global_=name, state=value, args=tuple(map(from_json, args)))
         case {"$copy": list(steps), **rest} if not rest:
             return Copy(_path(steps))
         case {"$copy_from": str(pointer), **rest} if not rest:
@@ -199,12 +219,17 @@ def same(left: object, right: object) -> bool:
             return left == right or (_is_nan(left) and _is_nan(right))
         case (list() | tuple(), list() | tuple()):
             return len(left) == len(right) and all(map(same, left, right))
+        case (Tuple(), _):
+            return same(left.items, right)
+        case (_, Tuple()):
+            return same(left, right.items)
         case (dict(), dict()):
             return left.keys() == right.keys() and all(
                 same(value, right[key]) for key, value in left.items()
             )
         case (New(), New()):
-            return left.global_ == right.global_ and same(dict(left.state), dict(right.state))
+            parts = [(one.args, dict(one.state)) for one in (left, right)]
+            return left.global_ == right.global_ and same(*parts)
     return type(left) is type(right) and left == right
 
 

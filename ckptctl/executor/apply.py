@@ -72,7 +72,7 @@ def apply(
         )
     if plan.plan_id != plan_id_of(plan):
         raise InternalError(f"plan cannot be applied: {plan.plan_id}: not the id of its content")
-    course = course_of(plan)
+    course = _course(store, plan)
     if not plan.steps:
         return Outcome(applied=False, steps_done=0, verified=True)
     with at_work(store, Terms(clock=clock, progress=progress, lock=lock)) as work:
@@ -136,7 +136,11 @@ def undo(
             return _backward(run)
         intent = journal.intent(entry.name)
         back = inverse(intent.plan, entry.name, store.location, range(len(intent.plan.steps)))
-        return _apply(work, course_of(back), unmakes=intent.made)
+        return _apply(work, _course(store, back), unmakes=intent.made)
+
+
+def _course(store: Store, plan: Plan) -> Course:
+    return course_of(plan, atomic=store.capabilities.atomic_rename)
 
 
 def _apply(work: Work, course: Course, *, unmakes: tuple[str, ...] = ()) -> Outcome:
@@ -171,7 +175,7 @@ def _old_contents(work: Work, scene: Scene, course: Course) -> Iterator[tuple[st
 def _pick_up(work: Work, journal: Journal, entry: JournalEntry) -> Run:
     """A pending entry, with what a crash left beside its records cleared away."""
     intent = journal.intent(entry.name)
-    course = course_of(intent.plan)
+    course = _course(work.store, intent.plan)
     work.store.sweep(
         sorted({s.path for strand in course.strands for s in strand.spans if s.digest})
     )

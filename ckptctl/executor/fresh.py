@@ -23,9 +23,7 @@ def check_fresh(scene: Scene, course: Course, location: str) -> None:
         StalePlanError: something changed; `changed` names all of it.
     """
     changed = [
-        complaint
-        for strand in course.strands
-        for complaint in scene.complaints(course, strand, 0)
+        complaint for strand in course.strands for complaint in scene.complaints(course, strand, 0)
     ]
     told = {span.path for strand in course.strands for span in strand.at(0) if span.digest}
     for path, digest in course.plan.reads:

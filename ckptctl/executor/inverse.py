@@ -83,9 +83,7 @@ def inverse_plan(reader: Reader, entry: JournalEntry | str) -> Plan:
     if not journal.has(name, "commit.json"):
         course = course_of(intent.plan)
         standing = locate(Scene(reader), course, journal, name)
-        done = [
-            standing[strand].reaches(place) for strand, place in course.places
-        ]
+        done = [standing[strand].reaches(place) for strand, place in course.places]
         return inverse(intent.plan, name, reader.location, [n for n in numbers if done[n]])
     return inverse(intent.plan, name, reader.location, numbers)
 

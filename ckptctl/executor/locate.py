@@ -52,7 +52,8 @@ def _stand(
     fit = [p for p in positions(scene, course, strand) if p in within]
     if fit:
         return Standing(position=choose(fit))
-    torn = [p for p in torn_positions(scene, course, strand) if p in within]
+    # Half of the step after its position is done, so it lies beyond that position.
+    torn = [p for p in torn_positions(scene, course, strand) if p in within[:-1]]
     return Standing(position=choose(torn), torn=True) if torn else None
 
 

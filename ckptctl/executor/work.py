@@ -138,6 +138,4 @@ def _interrupts_put_off() -> Iterator[Callable[[], bool]]:
 def ways_out(location: str) -> str:
     """The two commands that end a pending apply, as a hint."""
     place = shlex.quote(location)
-    return (
-        f"finish it with `ckptctl resume {place}`, or take it back with `ckptctl undo {place}`"
-    )
+    return f"finish it with `ckptctl resume {place}`, or take it back with `ckptctl undo {place}`"

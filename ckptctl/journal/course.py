@@ -80,8 +80,12 @@ class Course:
         return self.strands[strand].starts[place]
 
 
-def course_of(plan: Plan) -> Course:
+def course_of(plan: Plan, *, atomic: bool = True) -> Course:
     """Work out what must hold between the steps of a plan.
+
+    Args:
+        plan: whose steps.
+        atomic: whether a folder moves in one act; if not, half-done moves need marks too.
 
     Raises:
         RefusedError: a step needs what an earlier one has taken away, moves overlap, or a
@@ -97,7 +101,7 @@ def course_of(plan: Plan) -> Course:
         plan=plan,
         strands=strands,
         places=tuple(places),
-        marks=_marks(plan.steps, strands),
+        marks=_marks(plan.steps, strands, atomic=atomic),
         identities=frozenset(m.file_id for m in plan.moves if m.file_id is not None),
     )
 
@@ -226,9 +230,9 @@ def _join(folder: str, inner: str) -> str:
     return f"{folder}/{inner}" if folder and inner else folder or inner
 
 
-def _marks(steps: Sequence[Step], strands: Sequence[Strand]) -> frozenset[int]:
-    """The fewest steps that part every two positions which look alike."""
-    ranges = [r for strand in strands for r in _lookalikes(steps, strand)]
+def _marks(steps: Sequence[Step], strands: Sequence[Strand], *, atomic: bool) -> frozenset[int]:
+    """The fewest steps that part every two states which look alike."""
+    ranges = [r for strand in strands for r in _lookalikes(steps, strand, atomic=atomic)]
     marks: list[int] = []
     for first, last in sorted(ranges, key=lambda r: r[1]):
         if not marks or marks[-1] < first:
@@ -236,18 +240,25 @@ def _marks(steps: Sequence[Step], strands: Sequence[Strand]) -> frozenset[int]:
     return frozenset(marks)
 
 
-def _lookalikes(steps: Sequence[Step], strand: Strand) -> Iterator[tuple[int, int]]:
-    """For each two positions that look alike: the steps one of which must be marked."""
-    look, seen = 0, {0: 0}
+def _lookalikes(
+    steps: Sequence[Step], strand: Strand, *, atomic: bool
+) -> Iterator[tuple[int, int]]:
+    """For each two states that look alike: the steps one of which must be marked.
+
+    The mark must be written after the earlier state is left, and before the later one begins.
+    """
+    look, seen, torn = 0, {0: 0}, dict[int, int]()
     for place, number in enumerate(strand.steps):
         step = steps[number]
         if isinstance(step, MoveTree):
-            look ^= _trace(step.source) ^ _trace(step.target)
+            half = look ^ _trace(step.target)
+            if not atomic and half in torn:
+                yield strand.steps[torn[half]], strand.steps[place - 1]
+            torn[half] = place
+            look = half ^ _trace(step.source)
         elif step.before != step.after:
             look ^= _trace(f"{step.file}\0{step.before}") ^ _trace(f"{step.file}\0{step.after}")
         position = place + 1
-        # The mark must be written after the earlier position is left, and before the later
-        # one is reached.
         if look in seen and position - seen[look] > 1:
             yield strand.steps[seen[look]], strand.steps[position - 2]
         seen[look] = position

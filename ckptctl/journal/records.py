@@ -136,9 +136,7 @@ def intent_from_bytes(data: bytes, where: str) -> Intent:
         plan = plan_from_json(wire.plan)
     except CkptctlError as error:
         raise damaged(where, error.message) from error
-    return Intent(
-        plan=plan, begun=wire.begun, made=tuple(wire.made), unmakes=tuple(wire.unmakes)
-    )
+    return Intent(plan=plan, begun=wire.begun, made=tuple(wire.made), unmakes=tuple(wire.unmakes))
 
 
 def record_to_bytes(record: msgspec.Struct) -> bytes:

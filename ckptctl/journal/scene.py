@@ -180,9 +180,7 @@ def torn_positions(scene: Scene, course: Course, strand: Strand) -> list[int]:
     ]
 
 
-def _is_torn(
-    scene: Scene, course: Course, strand: Strand, position: int, step: MoveTree
-) -> bool:
+def _is_torn(scene: Scene, course: Course, strand: Strand, position: int, step: MoveTree) -> bool:
     tree = next(s.tree for s in strand.at(position) if s.path == step.source and s.tree)
     for span in strand.at(position):
         inside = any(

@@ -239,4 +239,3 @@ def withdraw(store: Store, name: str) -> None:
 def _write(store: Store, path: str, data: bytes) -> None:
     if not store.create(path, data):
         raise InternalError(f"journal cannot be written: {path}: exists", location=store.location)
-

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ckptctl.layouts.strays import Parts, count_parts, find_strays
 from ckptctl.layouts.tree import FolderFile, Tree
-from ckptctl.model.checkpoint import CheckpointState
+from ckptctl.model.checkpoint import CheckpointState, Stray
 from ckptctl.model.names import NameKind, kind_of
 
 MARKERS = frozenset(
@@ -36,6 +37,14 @@ class Folder:
     state: CheckpointState
     lacks: tuple[str, ...] = ()
     hollow: tuple[str, ...] = ()
+    strays: tuple[Stray, ...] = ()
+    begun: float | None = None
+    """The oldest change of a file that siblings have too, in seconds since the epoch."""
+
+    @property
+    def own_files(self) -> list[FolderFile]:
+        """What the trainable saved, without Ray's markers."""
+        return [f for f in self.files if f.path not in MARKERS]
 
     @property
     def size(self) -> int:
@@ -76,24 +85,22 @@ class _Census:
     folders: int
     present: Counter[str]
     full: Counter[str]
+    parts: Parts | None
+    """Only where some file is in one folder alone."""
 
 
 def _census(folders: Iterable[Folder]) -> _Census:
-    count = 0
-    present: Counter[str] = Counter()
-    full: Counter[str] = Counter()
-    for folder in folders:
-        if folder.state is not CheckpointState.COMPLETE:
-            continue
-        count += 1
-        own = [f for f in folder.files if f.path not in MARKERS]
-        present.update(f.path for f in own)
-        full.update(f.path for f in own if f.size)
-    return _Census(count, present, full)
+    whole = [f.own_files for f in folders if f.state is CheckpointState.COMPLETE]
+    present = Counter(f.path for own in whole for f in own)
+    full = Counter(f.path for own in whole for f in own if f.size)
+    parts = None
+    if any(number == 1 for number in present.values()):
+        parts = count_parts([f.path for f in own] for own in whole)
+    return _Census(len(whole), present, full, parts)
 
 
 def compare_siblings(folders: Mapping[str, tuple[Folder, ...]]) -> dict[str, tuple[Folder, ...]]:
-    """Mark the folders that lack what all their siblings have, by trial.
+    """Mark the folders that lack what all their siblings have, or have what none has, by trial.
 
     Siblings are the trial's other checkpoints; where those are too few to tell, all of the
     experiment's. Linear in the number of files.
@@ -111,6 +118,7 @@ def compare_siblings(folders: Mapping[str, tuple[Folder, ...]]) -> dict[str, tup
 def _judged(folder: Folder, census: _Census) -> Folder:
     if folder.state is not CheckpointState.COMPLETE:
         return folder
+    folder = _with_strays(folder, census)
     siblings = census.folders - 1
     mine = {f.path: f.size for f in folder.files}
     lacks: tuple[str, ...] = ()
@@ -127,13 +135,17 @@ def _judged(folder: Folder, census: _Census) -> Folder:
     )
     if not lacks and not hollow:
         return folder
-    return Folder(
-        name=folder.name,
-        files=folder.files,
-        state=CheckpointState.PARTIAL,
-        lacks=lacks,
-        hollow=hollow,
-    )
+    return replace(folder, state=CheckpointState.PARTIAL, lacks=lacks, hollow=hollow)
+
+
+def _with_strays(folder: Folder, census: _Census) -> Folder:
+    siblings = census.folders - 1
+    if siblings < _ENOUGH_SIBLINGS:
+        return folder
+    own = folder.own_files
+    times = [f.modified for f in own if f.modified is not None and census.present[f.path] > 1]
+    strays = find_strays(own, census.present, census.parts, siblings) if census.parts else ()
+    return replace(folder, strays=tuple(strays), begun=min(times, default=None))
 
 
 def _full_elsewhere(path: str, census: _Census) -> bool:

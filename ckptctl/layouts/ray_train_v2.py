@@ -255,6 +255,8 @@ def _checkpoint(name: str, folder: Folder | None, record: Record | None, place: 
         saved=place,
         lacks=folder.lacks if folder else (),
         hollow=folder.hollow if folder else (),
+        strays=folder.strays if folder else (),
+        begun=folder.begun if folder else None,
     )
 
 

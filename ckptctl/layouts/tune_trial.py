@@ -145,6 +145,9 @@ def _kind(sources: TrialSources) -> TrainableKind | None:
         return TrainableKind.CLASS
     if any(row.has_name for row in rows):
         return TrainableKind.FUNCTION
+    # Ray 2.6 names no folder in a row, but marks those of a function's checkpoints.
+    if sources.dialect is Dialect.LEGACY and any(row.checkpointed for row in rows):
+        return TrainableKind.FUNCTION
     if rows and (sources.folders or (state is not None and state.records)):
         return TrainableKind.CLASS
     return None
@@ -247,6 +250,8 @@ def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
         left=told.note.iteration if told.note else None,
         lacks=folder.lacks if folder else (),
         hollow=folder.hollow if folder else (),
+        strays=folder.strays if folder else (),
+        begun=folder.begun if folder else None,
     )
 
 

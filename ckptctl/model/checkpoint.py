@@ -35,6 +35,18 @@ class CheckpointState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """A file of a checkpoint whose like no sibling has in its place."""
+
+    path: str
+    """Relative to the checkpoint's folder."""
+    modified: float | None = None
+    """Seconds since the epoch."""
+    twin: str | None = None
+    """A second file in the same part, where each sibling has one: both `ckpt-loss=…`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """One checkpoint of a trial: the folder, or a record of a folder that is gone."""
 
@@ -59,6 +71,10 @@ class Checkpoint:
     """Files that all siblings have and this one has not."""
     hollow: tuple[str, ...] = ()
     """Files of zero bytes that are not empty in the siblings."""
+    strays: tuple[Stray, ...] = ()
+    """Files that no sibling has."""
+    begun: float | None = None
+    """Seconds since the epoch: the oldest change of a file that siblings have too."""
 
     @property
     def path(self) -> str:

@@ -317,6 +317,11 @@ class Experiment:
     """The one trial that LOCATION named, where it named a trial and not the experiment."""
     lock_holder: str | None = None
     """Who holds the lock, where another run does."""
+    state_fields: frozenset[str] = frozenset()
+    """The fields that a reader finds in the state: the top keys of a snapshot (Train V2), or
+    what the `StorageContext` of every trial has (Tune 2.7 and newer)."""
+    globals: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """What a reader of each record imports, as ``module:name``; only where it was asked for."""
 
     def trial(self, dirname: str) -> Trial | None:
         """The trial with this folder, or None."""

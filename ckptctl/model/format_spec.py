@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ckptctl.model.checkpoint import MetricValue
 
-__all__ = ["MAX_WIDTH", "FormatSpec", "SpecError"]
+__all__ = ["MAX_WIDTH", "FormatSpec", "SpecError", "shown"]
 
 MAX_WIDTH = 255
 """The widest field and the highest precision; a folder's name is not longer."""
@@ -20,6 +20,8 @@ _SPEC = re.compile(
 )
 _INTEGER_TYPES = frozenset("bcdoxX")
 _FLOAT_TYPES = frozenset("eEfFgG%")
+_LONG = 60
+_LONG_BITS = 1024
 _EXACT = 2**53
 """Beyond it a float no longer tells neighbouring whole numbers apart."""
 
@@ -106,7 +108,9 @@ class FormatSpec:
             return format(fitting, str(self))
         except (ValueError, OverflowError) as error:
             kind = "text" if isinstance(fitting, str) else "a number"
-            raise SpecError(f"{value!r} is {kind}, which {str(self)!r} does not fit") from error
+            raise SpecError(
+                f"{shown(value)} is {kind}, which {str(self)!r} does not fit"
+            ) from error
 
     def _fitting(self, value: MetricValue) -> int | float | str:
         if value is None or isinstance(value, bool):
@@ -115,7 +119,15 @@ class FormatSpec:
             return value
         if math.isfinite(value) and value.is_integer() and abs(value) <= _EXACT:
             return int(value)
-        raise SpecError(f"{value!r} is no whole number, which {str(self)!r} is for")
+        raise SpecError(f"{shown(value)} is no whole number, which {str(self)!r} is for")
+
+
+def shown(value: MetricValue) -> str:
+    """A value as messages show it: texts in quotes, and nothing longer than a line."""
+    if isinstance(value, int) and value.bit_length() > _LONG_BITS:
+        return "a number of very many digits"
+    text = repr(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
 
 def _number(digits: str | None, what: str) -> int | None:

@@ -27,6 +27,7 @@ __all__ = [
     "Sequential",
     "Trouble",
     "indexes",
+    "metric_of",
     "parse_policy",
     "runs_trainer",
 ]
@@ -211,21 +212,28 @@ def _value(
             assert_never(policy)
 
 
-def _metric(checkpoint: Checkpoint, metric: str, otherwise: int) -> MetricValue:
+def metric_of(checkpoint: Checkpoint, metric: str) -> MetricValue:
+    """A metric of a save, ``.`` and ``/`` read both ways; None where it has none."""
     if metric == "training_iteration" and checkpoint.training_iteration is not None:
         return checkpoint.training_iteration
-    for key in dict.fromkeys((metric, metric.replace(".", "/"), metric.replace("/", "."))):
+    for key in (metric, metric.replace(".", "/"), metric.replace("/", ".")):
         value = checkpoint.metrics.get(key)
         if value is not None:
             return value
-    return otherwise
+    return None
 
 
-def _ray26(trial: Trial, checkpoint: Checkpoint, otherwise: int) -> object:
-    value = _whole(_metric(checkpoint, "training_iteration", _NONE_YET))
-    if value is None or value == _NONE_YET:
-        return otherwise
-    return value if trial.kind is TrainableKind.CLASS else value - 1
+def _metric(checkpoint: Checkpoint, metric: str, otherwise: int) -> MetricValue:
+    value = metric_of(checkpoint, metric)
+    return otherwise if value is None else value
+
+
+def _ray26(trial: Trial, checkpoint: Checkpoint, otherwise: int) -> MetricValue:
+    value = metric_of(checkpoint, "training_iteration")
+    iteration = _whole(value)
+    if iteration is None:
+        return otherwise if value is None else value
+    return iteration if trial.kind is TrainableKind.CLASS else iteration - 1
 
 
 def _called(function: IndexFunction, checkpoint: Checkpoint, previous: int) -> object:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ckptctl.errors import UsageError
 from ckptctl.model.checkpoint import Metrics, MetricValue
-from ckptctl.model.format_spec import FormatSpec, SpecError
+from ckptctl.model.format_spec import FormatSpec, SpecError, shown
 
 __all__ = [
     "OWN_FIELDS",
@@ -123,7 +123,7 @@ class BadValue:
     @property
     def message(self) -> str:
         """The failure as a phrase."""
-        return f"has {self.field} {self.value!r}: {self.reason}"
+        return f"has {self.field} {shown(self.value)}: {self.reason}"
 
 
 RenderFailure = MetricMissing | MetricNotFinite | BadValue
@@ -270,7 +270,7 @@ def _check_field_name(text: str, at: int, name: str) -> None:
         raise _fault(text, at, f"spaces around the field name {name.strip()!r}")
     if (mark := name.find("!")) >= 0:
         raise _fault(text, at + mark, "a conversion such as !r; write a format spec behind a colon")
-    if (mark := max(name.find("["), name.find("]"))) >= 0:
+    if (mark := min((name.find(c) for c in "[]" if c in name), default=-1)) >= 0:
         raise _fault(text, at + mark, "indexing; nested metrics are joined by /, as in {eval/acc}")
     head, _, rest = name.partition(".")
     if rest.startswith("_") or "._" in rest or (rest and head in (*OWN_FIELDS, "timestamp")):

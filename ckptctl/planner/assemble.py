@@ -10,8 +10,8 @@ from typing import TypeAlias
 from ckptctl.codec.errors import CodecError
 from ckptctl.errors import StalePlanError
 from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole
+from ckptctl.model.fingerprint import fingerprint_of
 from ckptctl.model.plan import Edit, MoveTree, Plan, Refusal, ReplaceFile, TreeFile
-from ckptctl.model.plan_id import fingerprint_of, plan_id_of
 from ckptctl.planner.draft import Draft
 from ckptctl.planner.ordering import order_steps
 from ckptctl.planner.routing import Move, order_moves
@@ -32,7 +32,7 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
     command: str,
     apply_edits: ApplyEdits,
 ) -> Plan:
-    """The plan that does what `draft` wants.
+    """The plan that does what `draft` wants; its id is left to `journal.format.with_id`.
 
     `contents` holds the bytes of every file with edits, `trees` and `file_ids` what each moved
     folder holds and is known by; all by path as it is before the moves. An edit that does not
@@ -51,7 +51,7 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
             rewrites.append(replace(step, file=_moved(file, ordered)))
     roles = {_moved(path, ordered): record.role for path, record in records.items()}
     reads = _reads(experiment)
-    plan = Plan(
+    return Plan(
         plan_id="",
         command=command,
         location=experiment.location,
@@ -64,7 +64,6 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
         renames=draft.renames,
         unsafe=draft.unsafe,
     )
-    return replace(plan, plan_id=plan_id_of(plan))
 
 
 def _rewrite(

@@ -44,7 +44,8 @@ class Ground:
     @property
     def label(self) -> str:
         """How messages call the trial."""
-        return self.trial.trial_id or self.trial.dirname
+        own = self.experiment.name if self.trial.dirname == "." else self.trial.dirname
+        return self.trial.trial_id or own
 
     @property
     def goes_on(self) -> bool:

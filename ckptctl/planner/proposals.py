@@ -28,14 +28,14 @@ class Proposal:
     order: tuple[Field, ...] = ()
     """Fields with zeros in front, or put in front themselves."""
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, *, collided: bool) -> str:
         """What the change does: ``{loss:.4f} keeps them apart``."""
         parts = []
         if self.apart:
             parts.append(f"{_fields(self.apart)} {_keep(self.apart)} them apart")
         if self.order:
-            parts.append(f"{_fields(self.order)} {_keep(self.order)} them in order")
+            both = "apart and " if collided and not self.apart else ""
+            parts.append(f"{_fields(self.order)} {_keep(self.order)} them {both}in order")
         return "; ".join(parts)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.names import ray_name
 from ckptctl.model.plan import Refusal
-from ckptctl.model.policies import BadIndex, Policy, Trouble, indexes
+from ckptctl.model.policies import BadIndex, ByMetric, Policy, Trouble, indexes, metric_of
 from ckptctl.planner.draft import Draft
 from ckptctl.planner.ground import Ground, grounds, is_chosen
 from ckptctl.planner.renaming import Counter, Manner, plan_names
@@ -65,7 +66,19 @@ def plan_reindex_by(
         gone=left,
         trials=frozenset(ground.trial.dirname for ground in chosen),
     )
-    return plan_names(experiment, names, manner)
+    draft = plan_names(experiment, names, manner)
+    return replace(draft, notes=(*draft.notes, *_lacking(chosen, policy)))
+
+
+def _lacking(chosen: list[Ground], policy: Policy) -> Iterator[str]:
+    if isinstance(policy, ByMetric):
+        saves = (c for ground in chosen for c in ground.saves if c.state in _NUMBERED)
+        if count := sum(metric_of(c, policy.metric) is None for c in saves):
+            verb = "has" if count == 1 else "have"
+            yield (
+                f"{plural(count, 'checkpoint')} {verb} no {policy.metric}, "
+                "and the number behind the save before"
+            )
 
 
 def _refusals(ground: Ground, policy: Policy, bad: list[BadIndex]) -> Iterator[Refusal]:

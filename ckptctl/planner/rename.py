@@ -20,12 +20,15 @@ from ckptctl.planner.draft import Draft
 from ckptctl.planner.ground import Ground, grounds, is_chosen
 from ckptctl.planner.naming import Failure, describe_by, give
 from ckptctl.planner.proposals import propose
-from ckptctl.planner.renaming import Manner, plan_names, refusals_of
+from ckptctl.planner.renaming import Manner, plan_names, refusals_of, unreadable
 from ckptctl.planner.wording import command, plural
 
 __all__ = ["OnMissing", "plan_rename"]
 
 OnMissing: TypeAlias = Literal["error", "skip"]
+
+_SHOWN = 12
+"""How many metrics a message lists."""
 
 
 def plan_rename(  # noqa: PLR0913  keyword-only options
@@ -61,7 +64,7 @@ def plan_rename(  # noqa: PLR0913  keyword-only options
     failures = [failure for one in given for failure in one.failures]
     refusals = tuple(_failures(call, failures, template))
     if refusals:
-        return Draft(refusals=refusals)
+        return Draft(refusals=(*unreadable(experiment), *refusals))
     names: dict[tuple[str, str], str] = {
         (one.ground.trial.dirname, old): new for one in given for old, new in one.names.items()
     }
@@ -114,7 +117,8 @@ def _helped(call: _Call, template: Template, refusals: tuple[Refusal, ...]) -> I
         count = sum(len(ground.saves) for ground in call.grounds)
         proposal = propose(template, lambda other: _passes(call, other), names=count)
         if proposal is not None:
-            lines = (proposal.sentence, call.line(proposal.template))
+            collided = any(r.code == "collision" for r in refusals)
+            lines = (proposal.sentence(collided=collided), call.line(proposal.template))
         elif all(r.code == "order" for r in refusals):
             lines = (
                 "no precision or width keeps this template in order; --allow-reorder takes it so",
@@ -141,7 +145,7 @@ def _failures(call: _Call, failures: Iterable[Failure], template: Template) -> I
             details=tuple(
                 f"{name} {failure.why.message}" for name, failure in zip(names, group, strict=True)
             ),
-            help=tuple(_failed_help(call, template, group[0].why)),
+            help=tuple(_failed_help(call, template, group)),
         )
 
 
@@ -168,24 +172,31 @@ def _failed_message(group: list[Failure], name: str, *, several: bool) -> str:
             return f"{who}{where} {verb} a {name} that does not fit: {why.reason}"
 
 
-def _failed_help(call: _Call, template: Template, failure: RenderFailure) -> Iterator[str]:
-    match failure:
-        case MetricMissing() if failure.nearest:
-            yield f"nearest: {', '.join(failure.nearest)}"
-            for name in failure.nearest:
-                other = template.with_fields(
-                    replace(f, name=name) if f.name == failure.field else f for f in template.fields
-                )
-                if _passes(call, other):
-                    yield call.line(other)
-                    return
-        case BadValue():
-            yield failure.hint
-            return
-        case _:
-            pass
-    yield "--on-missing skip leaves such checkpoints alone"
-    yield call.line(template, "--on-missing", "skip")
+def _failed_help(call: _Call, template: Template, group: list[Failure]) -> Iterator[str]:
+    why = group[0].why
+    if isinstance(why, BadValue):
+        yield why.hint
+        return
+    if isinstance(why, MetricMissing):
+        yield f"nearest: {', '.join(why.nearest)}" if why.nearest else _known(group[0])
+        for name in why.nearest:
+            other = template.with_fields(
+                replace(f, name=name) if f.name == why.field else f for f in template.fields
+            )
+            if _passes(call, other):
+                yield call.line(other)
+                return
+    if len(group) < sum(len(ground.saves) for ground in call.grounds):
+        yield "--on-missing skip leaves such checkpoints alone"
+        yield call.line(template, "--on-missing", "skip")
+
+
+def _known(failure: Failure) -> str:
+    names = sorted(failure.checkpoint.metrics)
+    if not names:
+        return "no record tells its metrics"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"its metrics: {', '.join(names[:_SHOWN])}{more}"
 
 
 def _skipped(failures: Iterable[Failure]) -> Iterator[str]:

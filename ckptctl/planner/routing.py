@@ -44,9 +44,8 @@ def route(renames: Sequence[Move]) -> tuple[Move, ...]:
 
 def _key(renames: Sequence[Move]) -> Callable[[str], str]:
     """Folded names, but for a disk that tells apart what folding makes equal."""
-    if len({fold(source) for source, _ in renames}) < len(renames):
-        return str
-    return fold
+    ends = zip(*renames, strict=True)
+    return fold if all(len({fold(end) for end in side}) == len(renames) for side in ends) else str
 
 
 def _chain(first: Move, waiting: Mapping[str, Move], key: Callable[[str], str]) -> list[Move]:

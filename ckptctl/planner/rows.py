@@ -17,6 +17,9 @@ __all__ = ["NAME_KEY", "names_for_rows"]
 
 NAME_KEY = "checkpoint_dir_name"
 
+_LAYOUTS = ("ray-tune", "ray-tune-2.7")
+"""Where rows name folders; no reader of Ray 2.6 and before looks for a name there."""
+
 
 def names_for_rows(
     experiment: Experiment, trial: Trial, names: Mapping[tuple[str, str], str]
@@ -26,7 +29,7 @@ def names_for_rows(
     `names` gives the new names by (trial dirname, old name). Rows without the key get it where a
     record tells of them; names that Ray 2.7 wrote on the wrong row are set right. Other rows stay.
     """
-    if trial.result_log is None:
+    if trial.result_log is None or experiment.layout not in _LAYOUTS:
         return ()
     wanted = _names_by_line(trial)
     corrects = experiment.counter_means_next and trial.kind is TrainableKind.CLASS
@@ -36,13 +39,13 @@ def names_for_rows(
 def _names_by_line(trial: Trial) -> dict[int, str]:
     """The folder of each row; a folder that was saved into twice is that of the later row."""
     latest = (trial.latest_record,) if trial.latest_record else ()
+    there = {c.name for c in trial.checkpoints if c.on_storage}
     lines: dict[str, int] = {}
     for record in (*trial.records, *latest):
         ref = record.ref
         if ref is None or ref.trial != trial.dirname or record.row is None:
             continue
-        checkpoint = trial.checkpoint(ref.name)
-        if checkpoint is not None and checkpoint.on_storage:
+        if ref.name in there:
             lines[ref.name] = max(record.row, lines.get(ref.name, -1))
     taken: dict[int, list[str]] = {}
     for name, line in lines.items():

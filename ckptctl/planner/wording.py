@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from ckptctl.model.checkpoint import Checkpoint, MetricValue
+from ckptctl.model.format_spec import shown
 
 __all__ = ["Describe", "command", "described", "only_name", "plural", "with_values"]
 
@@ -27,8 +28,8 @@ def only_name(checkpoint: Checkpoint) -> str:
 
 def with_values(checkpoint: Checkpoint, values: Iterable[tuple[str, MetricValue]]) -> str:
     """The name and these values: ``checkpoint_000006  loss 0.285714``."""
-    shown = ", ".join(f"{field} {value}" for field, value in values)
-    return f"{checkpoint.name}  {shown}" if shown else checkpoint.name
+    listed = ", ".join(f"{field} {shown(value)}" for field, value in values)
+    return f"{checkpoint.name}  {listed}" if listed else checkpoint.name
 
 
 def described(describe: Describe, renamed: Iterable[tuple[Checkpoint, str]]) -> tuple[str, ...]:

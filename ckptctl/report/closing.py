@@ -99,7 +99,11 @@ def _mend(findings: Sequence[Finding]) -> str:
         and f.remedy
         and f.remedy.applicability is Applicability.SAFE
     ]
+    if not safe:
+        return ""
     places = tuple(dict.fromkeys(f.experiment for f in safe))
-    if len(places) != 1:
-        return f"reindex mends {len(safe)} of them." if safe else ""
-    return f"ckptctl reindex {shlex.quote(places[0])} mends {len(safe)} of them."
+    command = f"ckptctl reindex {shlex.quote(places[0])}" if len(places) == 1 else "reindex"
+    serious = sum(f.severity is not Severity.INFO for f in findings)
+    if len(safe) == serious:
+        return f"{command} mends {'it' if serious == 1 else 'all of it'}."
+    return f"{command} mends {len(safe)} of them."

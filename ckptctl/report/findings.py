@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from ckptctl.model.experiment import Experiment
-from ckptctl.model.finding import Evidence, Finding, Severity
-from ckptctl.report.lines import BLANK, Line, Page, Span, Style, aligned, line, wrap
+from ckptctl.model.finding import Finding, Severity
+from ckptctl.report.lines import BLANK, Line, Page, Span, Style, aligned, length, line, wrap
 from ckptctl.report.places import place
 
 _BLOCKS = 12
 _MESSAGES = 3
 _NAMES = 3
+_EVIDENCE = 6
 
 STYLES = {
     Severity.ERROR: Style.ERROR,
@@ -51,31 +52,59 @@ def _block(group: Group, names: Mapping[str, str], page: Page) -> list[Line]:
     first = group[0]
     title = [Span(f"{first.severity} {first.code} {first.rule}", STYLES[first.severity])]
     title += [Span(f"   {names.get(first.trial, first.trial)}")] if first.trial else []
-    lines: list[Line] = [line(*title, *_concerned(group, page))]
+    lines = _headed(tuple(title), _concerned(group, page), page)
     told = group[:_MESSAGES] if page.brief else group
     for finding in told:
         lines += wrap(finding.message, page, indent=2)
-        lines += _evidence(finding.evidence, page)
+        lines += _evidence(finding, names, page)
     if left := group[len(told) :]:
         rest = ", ".join(f.checkpoint for f in left if f.checkpoint)
         lines += wrap(f"the same for {rest or f'{len(left)} more'}", page, indent=2)
     return lines + _help(group, page)
 
 
-def _concerned(group: Group, page: Page) -> list[Span]:
+def _headed(title: Line, concerned: str, page: Page) -> list[Line]:
+    """Put the checkpoints beside the title, or below it where there is no room."""
+    row = (*title, Span(f"   {concerned}" if concerned else ""))
+    if page.width is None or length(row) <= page.width:
+        return [row]
+    return [title, *wrap(concerned, page, indent=4)]
+
+
+def _concerned(group: Group, page: Page) -> str:
     each = (f.checkpoints or ((f.checkpoint,) if f.checkpoint else ()) for f in group)
     names = list(dict.fromkeys(name for own in each for name in own))
     told = names[:_NAMES] if page.brief else names
     rest = f" and {len(names) - len(told)} more" if len(names) > len(told) else ""
-    return [Span(f"   {', '.join(told)}{rest}")] if told else []
+    return ", ".join(told) + rest
 
 
-def _evidence(evidence: Sequence[Evidence], page: Page) -> list[Line]:
-    rows = [
-        (Span(e.witness, Style.DIM), Span(e.claim), Span(place(e.file, e.pointer, page), Style.DIM))
-        for e in evidence
-    ]
-    return aligned(rows, page, indent=4)
+def _evidence(finding: Finding, names: Mapping[str, str], page: Page) -> list[Line]:
+    told = finding.evidence[:_EVIDENCE] if page.brief else finding.evidence
+    claims = [(Span(e.witness, Style.DIM), Span(e.claim)) for e in told]
+    places = [place(_near(e.file, finding.trial, names, page), e.pointer, page) for e in told]
+    rows = [(*c, Span(p, Style.DIM)) for c, p in zip(claims, places, strict=True)]
+    lines = aligned(rows, page, indent=4)
+    if page.width is not None and any(length(row) > page.width for row in lines):
+        lines = [
+            part
+            for claim, where in zip(aligned(claims, page, indent=4), places, strict=True)
+            for part in (claim, *wrap(where, page, indent=6, style=Style.DIM))
+        ]
+    if left := len(finding.evidence) - len(told):
+        lines.append(
+            line(Span(f"{page.marks.dots} {left} more; -v lists all", Style.DIM), indent=4)
+        )
+    return lines
+
+
+def _near(file: str, trial: str | None, names: Mapping[str, str], page: Page) -> str:
+    """At a terminal, cut the trial's folder behind the id that the title names."""
+    head, slash, rest = file.partition("/")
+    label = names.get(trial or "", "")
+    if not page.brief or head != trial or not slash or label not in head or label == head:
+        return file
+    return f"{head[: head.index(label) + len(label)]}{page.marks.dots}/{rest}"
 
 
 def _help(group: Group, page: Page) -> list[Line]:

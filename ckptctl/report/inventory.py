@@ -10,7 +10,7 @@ from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.report import words
-from ckptctl.report.lines import BLANK, Line, Page, Span, Style, line, spread, table
+from ckptctl.report.lines import BLANK, Line, Page, Span, Style, length, line, spread, table, wrap
 
 _ROWS = 24
 """Trials that a terminal shows before the rest is only counted."""
@@ -34,7 +34,7 @@ def render(
 ) -> list[Line]:
     """One experiment: a headline, and a row for each trial."""
     rows = _worth_a_row(experiment, findings, page)
-    lines = spread(_headline(experiment, title, page), _verdict(findings, page), page)
+    lines = _headline(experiment, title, _verdict(findings, page), page)
     lines += _reasons(experiment, page)
     if rows:
         lines += [BLANK, *_table(experiment, rows, page)]
@@ -46,18 +46,26 @@ def render(
     return lines
 
 
-def _headline(experiment: Experiment, title: str, page: Page) -> Line:
+def _headline(experiment: Experiment, title: str, verdict: Line, page: Page) -> list[Line]:
+    facts = page.marks.dot.join(_facts(experiment))
+    row = line(Span(title, Style.STRONG), f"   {facts}")
+    if page.width is None or length(row) <= page.width:
+        return spread(row, verdict, page)
+    below = wrap(facts, page, indent=2)
+    return [line(Span(title, Style.STRONG)), *below, line(*verdict, indent=2)]
+
+
+def _facts(experiment: Experiment) -> tuple[str, ...]:
     folders = [c for t in experiment.trials for c in t.checkpoints if c.on_storage]
     layout = words.layout(experiment.layout)
     if experiment.ray_version:
         layout += f" ({experiment.ray_version})"
-    facts = (
+    return (
         layout,
         words.count(len(experiment.trials), "trial"),
         words.count(len(folders), "checkpoint"),
         words.size(sum(c.size_bytes for c in folders)),
     )
-    return line(Span(title, Style.STRONG), "   " + page.marks.dot.join(facts))
 
 
 def _verdict(findings: Sequence[Finding], page: Page) -> Line:

@@ -18,6 +18,7 @@ from ckptctl.report.words import count
 
 _RENAMES = 30
 _EDITS = 8
+_NOTES = 30
 _VALUE = 48
 
 
@@ -28,7 +29,7 @@ def render(plan: Plan, experiment: Experiment | None, page: Page) -> list[Line]:
         return [line(title, "   nothing to do"), *_notes(plan, page)]
     lines: list[Line] = [line(title, f"   {headline(plan)}")]
     lines += _renames(plan, experiment, page)
-    if not plan.renames or page.verbose:
+    if page.verbose or not (plan.renames or plan.notes):
         lines += _rewrites(plan.rewrites, page)
     return lines + _notes(plan, page)
 
@@ -40,6 +41,8 @@ def _name(plan: Plan, experiment: Experiment | None) -> str:
 def headline(plan: Plan) -> str:
     """Say in one line what a plan does."""
     files = count(len(plan.rewrites), "file")
+    if plan.undoes is not None:
+        return _undo_headline(plan)
     records = sum(len(step.edits) for step in plan.rewrites)
     if plan.renames:
         verb = "gets a new name" if len(plan.renames) == 1 else "get new names"
@@ -56,6 +59,19 @@ def headline(plan: Plan) -> str:
         return f"{files} {back} back"
     change = "changes" if records == 1 else "change"
     return f"{count(records, 'record')} in {files} {change}; no folder moves"
+
+
+def _undo_headline(plan: Plan) -> str:
+    parts = []
+    for number, noun, what in (
+        (len(plan.renames), "checkpoint", "name"),
+        (len(plan.rewrites), "file", "content"),
+    ):
+        if number:
+            verb, own = ("gets", "its") if number == 1 else ("get", "their")
+            many = "s" if what == "name" and number != 1 else ""
+            parts.append(f"{count(number, noun)} {verb} {own} earlier {what}{many} back")
+    return "; ".join(parts) or f"{count(len(plan.moves), 'folder')} back where they were"
 
 
 def _renames(plan: Plan, experiment: Experiment | None, page: Page) -> list[Line]:
@@ -77,8 +93,8 @@ def _renames(plan: Plan, experiment: Experiment | None, page: Page) -> list[Line
         ]
         lines += aligned(rows, page, indent=4)
         if left := len(renames) - len(told):
-            rest = f"{page.marks.dots} {count(left, 'more')}; -v lists all"
-            lines.append(line(Span(rest.replace("mores", "more"), Style.DIM), indent=4))
+            rest = f"{page.marks.dots} {left:,} more; -v lists all"
+            lines.append(line(Span(rest, Style.DIM), indent=4))
     return lines
 
 
@@ -121,7 +137,15 @@ def _short(value: object, page: Page) -> str:
 
 
 def _notes(plan: Plan, page: Page) -> list[Line]:
-    return [row for note in plan.notes for row in wrap(note, page, indent=2)]
+    """Say what the plan does beside the moves; of a long list a terminal shows the beginning."""
+    told = plan.notes[:_NOTES] if page.brief else plan.notes
+    lines: list[Line] = [BLANK] if told and not plan.renames else []
+    lines += [row for note in told for row in wrap(note, page, indent=2)]
+    if left := len(plan.notes) - len(told):
+        lines.append(
+            line(Span(f"{page.marks.dots} {left} more; -v lists all", Style.DIM), indent=2)
+        )
+    return lines
 
 
 def refusal(reason: Refusal) -> list[Line]:
@@ -136,10 +160,12 @@ def refusal(reason: Refusal) -> list[Line]:
 
 def outcome(plan: Plan, done: Outcome) -> list[Line]:
     """Say what became of a plan, and how to take it back."""
-    where = shlex.quote(plan.location)
     if not done.applied:
-        return [line("nothing was changed")]
-    back = "Do it again" if plan.command == "undo" else "Take it back"
-    state = "done and verified" if done.verified else "done, but not verified"
-    lines: list[Line] = [line(f"{state}. {back}: ckptctl undo {where}")]
-    return lines + [line(note, indent=2) for note in done.notes]
+        return [line("nothing was changed"), *(line(note, indent=2) for note in done.notes)]
+    command = ["ckptctl", "undo", plan.location]
+    if plan.undoes is not None and done.entry is not None:
+        command.append(done.entry.partition("-")[2])
+    back = "Take it back" if plan.undoes is None else "Do it again"
+    state = "done and verified" if done.verified else "done, but not as planned"
+    notes = [line(note, indent=2) for note in done.notes]
+    return [line(f"{state}. {back}: {shlex.join(command)}"), *notes]

@@ -228,9 +228,7 @@ class FsspecStore:
         # Two lists are taken as they are: names with brackets are no patterns then.
         self._fs.copy(sources, [self._key(moved[p]) for p in files], on_error="raise")
 
-    def _check_copy(
-        self, entries: Iterable[Entry], moved: Mapping[str, str], target: str
-    ) -> None:
+    def _check_copy(self, entries: Iterable[Entry], moved: Mapping[str, str], target: str) -> None:
         copied = {e.path: e.size for e in self._tree(target)}
         for entry in entries:
             if not entry.is_dir and copied.get(moved[entry.path]) != entry.size:

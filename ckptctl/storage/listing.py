@@ -46,7 +46,5 @@ class Listing:
             return None
         start = len(path) + 1 if path else 0
         return {
-            e.path[start:]: e.size
-            for e in found
-            if not (e.is_dir or e.is_link or e.is_special)
+            e.path[start:]: e.size for e in found if not (e.is_dir or e.is_link or e.is_special)
         }

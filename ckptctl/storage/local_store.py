@@ -185,9 +185,7 @@ class LocalStore:
         return real
 
     def _refuse(self, what: str, path: str, cause: str) -> LocationError:
-        return LocationError(
-            f"{what} {self.location}: {path}: {cause}", location=self.location
-        )
+        return LocationError(f"{what} {self.location}: {path}: {cause}", location=self.location)
 
     @contextmanager
     def _translated(self, what: str, path: str = "") -> Iterator[None]:

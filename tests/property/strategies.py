@@ -109,6 +109,7 @@ def make_trial(
             metrics=s.metrics,
             training_iteration=s.iteration,
             provenance=Provenance(file=STATE, pointer=f"{manager}/{i}"),
+            path_pointer=f"{manager}/{i}/checkpoint/path",
             position=i,
             row=lines.get(s.name),
         )
@@ -276,11 +277,12 @@ def _trial_after(
     rows = []
     for row in trial.rows:
         edit = edits.get((trial.result_log or "", f"{row.line}/checkpoint_dir_name"))
-        if edit is not None:
-            assert edit.before == row.name
-            text = None if edit.after is None else str(edit.after)
-            row = replace(row, has_name=True, name=text)
-        rows.append(row)
+        if edit is None:
+            rows.append(row)
+            continue
+        assert edit.before == row.name
+        text = None if edit.after is None else str(edit.after)
+        rows.append(replace(row, has_name=True, name=text))
     books = dict(trial.books)
     if trial.index_slot and (e := edits.get((trial.index_slot.file, trial.index_slot.pointer))):
         assert isinstance(e.after, int)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from random import Random
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ckptctl.model.experiment import Experiment
+from ckptctl.model.checkpoint import Checkpoint
+from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.names import index_of, ray_name
 from ckptctl.model.plan import TreeFile
 from ckptctl.model.policies import ByMetric, Policy, Ray26, Sequential
-from ckptctl.model.template import Template
+from ckptctl.model.template import Template, Values
+from ckptctl.planner.assemble import _moves
 from ckptctl.planner.draft import Draft, merge
 from ckptctl.planner.reindex_by import plan_reindex_by
 from ckptctl.planner.rename import plan_rename
@@ -51,9 +55,11 @@ def test_moves_of_any_renaming_never_meet_a_name_that_is_there(
 
 
 @given(renames(), st.randoms(use_true_random=False))
-def test_moves_are_put_into_order_however_they_come(pairs: list[tuple[str, str]], random) -> None:  # type: ignore[no-untyped-def]
+def test_moves_are_put_into_order_however_they_come(
+    pairs: list[tuple[str, str]], rng: Random
+) -> None:
     moves = list(route(pairs))
-    random.shuffle(moves)
+    rng.shuffle(moves)
     assert moved([source for source, _ in pairs], order_moves(moves)) == dict(pairs)
 
 
@@ -69,8 +75,8 @@ def test_a_permutation_needs_one_temporary_name_for_each_cycle(target: list[str]
 def _cycles(mapping: dict[str, str]) -> int:
     seen: set[str] = set()
     count = 0
-    for start in mapping:
-        if start in seen or mapping[start] == start:
+    for start, target in mapping.items():
+        if start in seen or target == start:
             continue
         count += 1
         name = start
@@ -97,25 +103,23 @@ def test_a_rename_is_refused_or_keeps_every_promise(experiment: Experiment, text
 
 def _collides(experiment: Experiment, template: Template) -> bool:
     """Counted by brute force."""
-    for trial in experiment.trials:
-        names = Counter(
-            template.render(_values(trial.trial_id, c)).lower()  # type: ignore[union-attr]
-            for c in trial.checkpoints
-        )
-        if any(n > 1 for n in names.values()):
-            return True
-    return False
+    return any(
+        n > 1
+        for trial in experiment.trials
+        for n in Counter(_rendered(template, trial, c) for c in trial.checkpoints).values()
+    )
 
 
-def _values(trial_id, checkpoint):  # type: ignore[no-untyped-def]
-    from ckptctl.model.template import Values
-
-    return Values(
+def _rendered(template: Template, trial: Trial, checkpoint: Checkpoint) -> str:
+    values = Values(
         index=checkpoint.index,
         training_iteration=checkpoint.training_iteration,
-        trial_id=trial_id,
+        trial_id=trial.trial_id,
         metrics=checkpoint.metrics,
     )
+    name = template.render(values)
+    assert isinstance(name, str)
+    return name.lower()
 
 
 def _keeps_promises(before: Experiment, after: Experiment) -> None:
@@ -177,8 +181,6 @@ def test_each_template_that_a_refusal_proposes_passes(experiment: Experiment, te
 
 
 def _to(line: str) -> str:
-    import shlex
-
     words = shlex.split(line)
     assert words[:3] == ["ckptctl", "rename", "runs/exp"]
     return words[words.index("--to") + 1]
@@ -195,8 +197,6 @@ def test_merging_a_draft_with_itself_edits_no_place_twice(experiment: Experiment
 def test_a_moved_folder_keeps_its_files_over_a_temporary_name(
     pairs: list[tuple[str, str]],
 ) -> None:
-    from ckptctl.planner.assemble import _moves
-
     trees = {source: (TreeFile(path=source, size=1),) for source, _ in pairs}
     steps = _moves(route(pairs), trees, {source: f"id {source}" for source, _ in pairs})
     ends = {step.target: step for step in steps}

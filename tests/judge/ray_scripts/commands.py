@@ -23,7 +23,7 @@ def make(work, scenario, storage, name, **options):
 
     scheduler = None
     settings = {"steps": 4, "every": 1, "frequency": 1, "at_end": True, "keep": None}
-    settings |= {"fail_at": None, "stagger": 0, "trials": 2}
+    settings |= {"fail_at": None, "stagger": 0, "trials": 2, "late": 1}
     settings |= {
         "function": {},
         "function_every": {"every": 2, "steps": 6},
@@ -69,8 +69,11 @@ def make(work, scenario, storage, name, **options):
             ),
             run_config=run_config,
         )
-        grid = tuner.fit()
-    return {"experiment": str(Path(storage, name)), "errors": [str(e) for e in grid.errors]}
+        errors = [str(error) for error in tuner.fit().errors]
+    unasked = [error for error in errors if "told to fail" not in error]
+    if unasked:
+        raise RuntimeError(f"a trial failed of itself: {unasked[0]}")
+    return {"experiment": str(Path(storage, name)), "errors": errors}
 
 
 def population_based(tune):
@@ -97,7 +100,7 @@ def resume(work, experiment, **options):
     from ray import tune
 
     experiment = Path(experiment)
-    settings = {"steps": 6, "fail_at": None, "stagger": 0} | options
+    settings = {"steps": 6, "fail_at": None, "stagger": 0, "late": 1} | options
     before = checkpoints_on_disk(experiment)
     name = recorded_trainable(experiment)
     with running(work, experiment.parent, settings) as restored:
@@ -124,8 +127,16 @@ def resume(work, experiment, **options):
             trial: sorted(set(folders) - set(after.get(trial, {})))
             for trial, folders in before.items()
         },
-        "read": read(work, experiment),
+        **read_after(work, experiment),
     }
+
+
+def read_after(work, experiment):
+    # Ray 2.9 cannot open what it wrote itself after a restore that failed.
+    try:
+        return {"read": read(work, experiment), "read_error": None}
+    except Exception as error:
+        return {"read": None, "read_error": f"{type(error).__name__}: {error}"}
 
 
 def read(work, experiment):
@@ -186,13 +197,17 @@ def described(checkpoint):
     if checkpoint is None:
         return None
     path = getattr(checkpoint, "path", None) or getattr(checkpoint, "_local_path", None)
-    state = Path(path, "state.json")
     return {
         "path": path,
         "name": Path(path).name,
         "exists": Path(path).is_dir(),
-        "state": json.loads(state.read_text()) if state.is_file() else None,
+        "state": state_in(path),
     }
+
+
+def state_in(folder):
+    state = Path(folder, "state.json")
+    return json.loads(state.read_text()) if state.is_file() else None
 
 
 def subset(metrics):
@@ -211,11 +226,11 @@ def plain(value):
 
 
 def checkpoints_on_disk(experiment):
-    """The digest of every checkpoint folder, by trial folder and name."""
+    """What every checkpoint folder holds, by trial folder and name."""
     found = {}
     for trial in sorted(path for path in experiment.iterdir() if (path / "params.json").exists()):
         found[trial.name] = {
-            folder.name: digest(folder)
+            folder.name: {"digest": digest(folder), "state": state_in(folder)}
             for folder in sorted(trial.iterdir())
             if folder.is_dir() and folder.name.startswith("checkpoint")
         }
@@ -261,7 +276,8 @@ def running(work, storage, settings, perturbed=False):
     local_ray.start(work)
     log = work / "restored.jsonl"
     log.write_text("")
-    control = {key: settings[key] for key in ("steps", "fail_at", "stagger")}
+    (work / "arrived").unlink(missing_ok=True)
+    control = {key: settings[key] for key in ("steps", "fail_at", "stagger", "late")}
     control |= {"perturbed": perturbed, "log": str(log)}
     (work / "control.json").write_text(json.dumps(control))
     cache = work / "cache"

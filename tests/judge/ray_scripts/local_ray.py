@@ -19,8 +19,11 @@ SETTINGS = {
     "RAY_DISABLE_IMPORT_WARNING": "1",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS": "0",
+    # What else runs on this machine must not cost a trial its worker.
+    "RAY_memory_monitor_refresh_ms": "0",
     "TUNE_PRINT_ALL_TRIAL_ERRORS": "0",
     "TUNE_FUNCTION_THREAD_TIMEOUT_S": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "PYTHONWARNINGS": "ignore",
 }
 

@@ -8,6 +8,7 @@ keeps, but in a control file, so that a second run of the same experiment can do
 import json
 import os
 import tempfile
+import time
 import uuid
 from pathlib import Path
 
@@ -59,6 +60,23 @@ def fail_if_told(control, step, trial_id, restored):
         raise RuntimeError(f"told to fail after step {control['fail_at']}")
 
 
+def take_turn(control, step, seed):
+    """Have the result of the late seed come after the other's where Ray perturbs both.
+
+    In the other order Ray may pause the exploited trial before it has registered its own save.
+    """
+    if not control["perturbed"] or step != 2:
+        return
+    arrived = Path(control["log"]).with_name("arrived")
+    if seed != control["late"]:
+        arrived.touch()
+        return
+    deadline = time.monotonic() + 30
+    while not arrived.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+
+
 def train_function(config):
     control = read_control()
     trial_id = get_context().get_trial_id()
@@ -74,6 +92,7 @@ def train_function(config):
         step += 1
         fail_if_told(control, step, trial_id, restored)
         metrics = metrics_at(control, step, config["seed"])
+        take_turn(control, step, config["seed"])
         if step % config["every"]:
             report(metrics)
             continue
@@ -92,6 +111,7 @@ class ClassTrainable(tune.Trainable):
     def step(self):
         fail_if_told(self.control, self.step_done + 1, self.trial_id, self.restored)
         self.step_done += 1
+        take_turn(self.control, self.step_done, self.seed)
         done = self.step_done >= limit_for(self.control, self.seed)
         return {**metrics_at(self.control, self.step_done, self.seed), "done": done}
 

@@ -72,7 +72,7 @@ def test_the_last_line_tells_what_it_costs() -> None:
     text = render(scan.render([behind], [finding()], Page()))
     assert text.splitlines()[-1] == (
         "1 error in 1 experiment. The next saves would overwrite 2 checkpoints. "
-        "ckptctl reindex runs/tune_lr mends 1 of them."
+        "ckptctl reindex runs/tune_lr mends it."
     )
 
 

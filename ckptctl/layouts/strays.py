@@ -1,0 +1,61 @@
+"""Files of a checkpoint that no sibling has: what an interrupted save may have left in it.
+
+A retry writes into the folder of the save that failed and clears nothing (seen in Ray 2.54).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckptctl.layouts.tree import FolderFile
+from ckptctl.model.checkpoint import Stray
+
+_NUMBER = re.compile(r"(?:(?<==)-)?\d+(?:\.\d+)*(?:e[-+]?\d+)?", re.ASCII)
+
+
+def part_of(path: str) -> str:
+    """The part that a file plays in its checkpoint: its path without the numbers."""
+    return _NUMBER.sub("#", path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """In how many of some folders a part is played at all, and by one file only."""
+
+    played: Counter[str]
+    alone: Counter[str]
+
+
+def count_parts(folders: Iterable[Iterable[str]]) -> Parts:
+    """The parts that the files of sibling folders play."""
+    played: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for paths in folders:
+        own = Counter(map(part_of, paths))
+        played.update(own.keys())
+        alone.update(part for part, number in own.items() if number == 1)
+    return Parts(played=played, alone=alone)
+
+
+def find_strays(
+    files: Sequence[FolderFile], present: Mapping[str, int], parts: Parts, siblings: int
+) -> Iterator[Stray]:
+    """The files of one folder that no sibling has, by name or by the part they play.
+
+    A name with a number in it, such as `model-000005.pt`, is no stranger where the siblings have
+    one of their own. Two of them are, unless a sibling has one of the two or two as well.
+    """
+    by_part: dict[str, list[FolderFile]] = {}
+    for file in files:
+        if present[file.path] == 1:
+            by_part.setdefault(part_of(file.path), []).append(file)
+    for part, own in by_part.items():
+        if parts.played[part] == 1:
+            for file in own:
+                yield Stray(path=file.path, modified=file.modified)
+        elif len(own) == 2 and parts.played[part] - 1 == parts.alone[part] == siblings:
+            older, newer = sorted(own, key=lambda f: (f.modified or 0.0, f.path))
+            yield Stray(path=older.path, modified=older.modified, twin=newer.path)

@@ -1,0 +1,39 @@
+# bash completion for ckptctl; generated, do not edit
+_ckptctl() {
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        words="scan rename reindex apply undo resume history latest best rules demo --version --help"
+    else
+        case "$prev" in
+            --layout) words="ray-legacy ray-tune-2.7 ray-tune ray-train-v2 plain" ;;
+            --select) words="CKP001 CKP003 CKP005 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP114 CKP116 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP301 CKP302" ;;
+            --ignore) words="CKP001 CKP003 CKP005 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP114 CKP116 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP301 CKP302" ;;
+            --fail-on) words="error warning info never" ;;
+            --format) words="text json" ;;
+            --color) words="auto always never" ;;
+            --on-missing) words="error skip" ;;
+            --by) words="sequential training_iteration ray-2.6" ;;
+            --mode) words="min max" ;;
+        esac
+        if [[ -z $words && $cur == -* ]]; then
+            case "${COMP_WORDS[1]}" in
+                scan) words="--layout --trial --select --ignore --fail-on --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                rename) words="--to --on-missing --allow-reorder --layout --trial --dry-run -n --yes -y --check --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                reindex) words="--by --relocate --allow-reorder --layout --trial --dry-run -n --yes -y --check --unsafe --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                apply) words="--dry-run -n --yes -y --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                undo) words="--dry-run -n --yes -y --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                resume) words="--dry-run -n --yes -y --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
+                history) words="--format --json -o --output -q --quiet --color --help -h" ;;
+                latest) words="--layout --trial --format --json -o --output --color --help -h" ;;
+                best) words="--metric --mode --layout --trial --format --json -o --output --color --help -h" ;;
+                rules) words="--format --json -o --output -q --quiet --color --help -h" ;;
+                demo) words="--help -h" ;;
+            esac
+        elif [[ -z $words && ${COMP_WORDS[1]} == rules ]]; then
+            words="CKP001 CKP003 CKP005 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP114 CKP116 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP301 CKP302"
+        fi
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+# Without a word of its own the shell completes paths.
+complete -o bashdefault -o default -F _ckptctl ckptctl

@@ -1,0 +1,211 @@
+"""What holds for every verb: streams, terminals, help, errors."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer, Call, Copy
+
+CLEAN = "ray-2.54.1-function_topk"
+BEHIND = "extra-folder-ahead--ray-2.54.1-function_topk"
+HEAVY = ("fsspec", "s3fs", "gcsfs", "rich", "msgspec", "ckptctl.api", "ckptctl.codec")
+VERBS = ("scan", "rename", "reindex", "apply", "undo", "resume", "history", "latest", "best",
+         "rules", "demo")  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["scan", "--help"]])
+def test_version_and_help_import_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; from ckptctl.cli.main import main; main(sys.argv[1:]);"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_version(ckptctl: Call) -> None:
+    answer = ckptctl("--version")
+    assert (answer.code, answer.out) == (0, "ckptctl 0.1.0\n")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_has_a_summary_examples_and_exit_codes(ckptctl: Call, verb: str) -> None:
+    text = ckptctl(verb, "--help").out
+    lines = text.splitlines()
+    assert lines[0].startswith(f"Usage: ckptctl {verb}")
+    assert f"  ckptctl {verb}" in text
+    assert text.index("Exit codes:") > text.index(f"  ckptctl {verb}")
+    assert all(len(line) <= 100 for line in lines)
+
+
+def test_no_verb_is_help(ckptctl: Call) -> None:
+    answer = ckptctl()
+    assert answer.code == 0
+    assert all(f"  {verb} " in answer.out for verb in VERBS)
+
+
+def test_typing_errors_get_a_suggestion(ckptctl: Call) -> None:
+    answer = ckptctl("scna")
+    assert answer.code == 2
+    assert answer.err == "error: no such command 'scna'\n  help: did you mean scan?\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"NO_COLOR": "1"},
+        {"TERM": "dumb"},
+        {"COLUMNS": "40"},
+        {"LC_ALL": "C"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_a_pipe_gets_whole_names_and_nothing_else(
+    process: Call, copy: Copy, more: dict[str, str]
+) -> None:
+    place = copy(BEHIND)
+    answer = process("scan", place, **more)
+    assert answer.code == 1
+    assert answer.err == ""
+    assert "\x1b" not in answer.out
+    assert not set("│─┌┐└┘┃━╭╮") & set(answer.out)
+    trial = next(place.glob("function_02a88_00000*")).name
+    assert f"{trial}/checkpoint_000010" in answer.out
+    if more.get("LC_ALL") == "C":
+        assert answer.out.isascii()
+
+
+def test_force_color_colours_a_pipe(process: Call, copy: Copy) -> None:
+    place = copy(BEHIND)
+    assert "\x1b[1;31m" in process("scan", place, FORCE_COLOR="1").out
+    assert "\x1b" not in process("scan", place, FORCE_COLOR="1", NO_COLOR="1").out
+    assert "\x1b" in process("scan", place, "--color", "always", NO_COLOR="1").out
+
+
+def test_a_closed_pipe_is_quiet(copy: Copy) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    for arguments in (["scan", str(copy(BEHIND))], ["--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ckptctl", *arguments],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        assert done.stderr == b""
+        assert done.returncode in (0, 1)
+    os.close(write)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_an_error_and_no_traceback(copy: Copy) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ckptctl", "scan", str(copy(CLEAN))],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 10
+    assert done.stderr.startswith("error: cannot write the answer: ")
+
+
+def at_terminal(arguments: list[str], typed: str = "", columns: int = 100) -> Answer:
+    """Run with a terminal of some width on all three streams, and type something."""
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        env.pop(name, None)
+    child, master = pty.fork()
+    if child == 0:  # pragma: no cover
+        os.execve(sys.executable, [sys.executable, "-m", "ckptctl", *arguments], env)
+    os.write(master, typed.encode())
+    seen = b""
+    while True:
+        try:
+            more = os.read(master, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    _, status = os.waitpid(child, 0)
+    text = seen.decode().replace("\r\n", "\n")
+    return Answer(os.waitstatus_to_exitcode(status), text, "")
+
+
+RENAME = ["--to", "checkpoint_{training_iteration:06d}-{loss:.4f}"]
+
+
+def test_a_terminal_is_asked_and_no_is_the_default(copy: Copy) -> None:
+    place = copy(CLEAN)
+    answer = at_terminal(["rename", str(place), *RENAME], "\n")
+    assert answer.code == 130
+    assert "Apply? [y/N]" in answer.out
+    assert "nothing was applied" in answer.out
+    assert not (place / ".ckptctl").exists()
+
+
+def test_yes_at_a_terminal_applies(copy: Copy) -> None:
+    answer = at_terminal(["rename", str(copy(CLEAN)), *RENAME], "y\n")
+    assert answer.code == 0
+    assert "done and verified" in answer.out
+
+
+def test_ctrl_c_at_the_prompt_applies_nothing(copy: Copy) -> None:
+    place = copy(CLEAN)
+    answer = at_terminal(["rename", str(place), *RENAME], "\x03")
+    assert answer.code == 130
+    assert not list(place.glob("*/checkpoint_000008-*"))
+
+
+def test_a_terminal_has_colours_and_a_pipe_has_the_same_words(copy: Copy) -> None:
+    answer = at_terminal(["scan", str(copy(BEHIND))], columns=400)
+    assert answer.code == 1
+    assert "\x1b[1;31merror CKP101" in answer.out
+
+
+def test_forty_columns_cut_no_name(copy: Copy) -> None:
+    answer = at_terminal(["scan", str(copy(CLEAN)), "--color", "never"], columns=40)
+    assert answer.code == 0
+    assert "  02a88_00000\n    status   TERMINATED\n" in answer.out
+    assert "checkpoint_000007" in answer.out
+
+
+def test_a_bug_leaves_a_report(
+    process: Call, copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitecustomize = tmp_path / "sitecustomize.py"
+    sitecustomize.write_text(
+        "import ckptctl.scanner\n"
+        "def broken(*args, **more):\n    raise KeyError('oh')\n"
+        "ckptctl.scanner.scan = broken\n"
+    )
+    more = {"PYTHONPATH": str(tmp_path), "TMPDIR": str(tmp_path), "CKPTCTL_DEBUG": ""}
+    answer = process("scan", "anywhere", **more)
+    assert answer.code == 70
+    assert "a bug in ckptctl: KeyError: 'oh'" in answer.err
+    assert "Traceback" not in answer.err
+    (report,) = tmp_path.glob("ckptctl-report-*.txt")
+    assert "Traceback" in report.read_text()
+    assert "Traceback" in process("scan", "anywhere", **{**more, "CKPTCTL_DEBUG": "1"}).err
+
+
+def test_rules_are_listed_and_explained(ckptctl: Call) -> None:
+    assert "CKP101  index-behind-storage" in ckptctl("rules").out
+    page = ckptctl("rules", "ckp101").out
+    assert "Why it matters" in page
+    assert ckptctl("rules", "index-behind-storage").out == page
+    assert ckptctl("rules", "CKP101", "--json").json["rules"][0]["code"] == "CKP101"
+    assert "CKP101" in ckptctl("rules", "-q").out.splitlines()
+    assert ckptctl("rules", "CKP999").code == 2

@@ -1,0 +1,35 @@
+"""Worlds on each kind of store, processes that end, and edits of plain text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ckptctl.executor import fresh, work
+from tests.faults.world import World, a_process, replace_text
+
+MakeWorld = Callable[[], World]
+
+
+@pytest.fixture(autouse=True)
+def processes_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call is another process, which has ended when the next one begins."""
+    numbers = itertools.count()
+    monkeypatch.setattr(work, "this_process", lambda: a_process(next(numbers)))
+    monkeypatch.setattr(fresh, "apply_edits", replace_text)
+
+
+@pytest.fixture(params=["local", "memory", "acts"])
+def make_world(request: pytest.FixtureRequest, tmp_path: Path) -> MakeWorld:
+    """A maker of fresh worlds of one kind; ``acts`` crashes inside the calls of the store."""
+    numbers = itertools.count()
+    return lambda: World(request.param, tmp_path / f"world{next(numbers)}")
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of applies: what is synced when has its own tests."""
+    monkeypatch.setattr("os.fsync", lambda handle: None)

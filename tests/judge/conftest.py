@@ -1,0 +1,41 @@
+"""Fixtures that hand a test the real Ray, and experiments which that Ray made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.judge.experiments import Experiments
+from tests.judge.judge import Judge, MissingRay
+
+# One of every way in which Ray keeps its books, and the newest.
+VERSIONS = ("2.7.2", "2.9.3", "2.54.1", "2.60.0")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.judge)
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
+    """The real Ray, one version after the other."""
+    try:
+        judge = Judge(request.param)
+    except MissingRay as error:
+        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
+            pytest.skip(str(error))
+        pytest.fail(str(error), pytrace=False)
+    with judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
+def experiments(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> Experiments:
+    """Experiments of that Ray."""
+    return Experiments(judge, tmp_path_factory.mktemp(f"ray-{judge.version}-"))

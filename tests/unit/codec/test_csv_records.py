@@ -1,0 +1,61 @@
+"""CSV cells by row and column."""
+
+from __future__ import annotations
+
+import pytest
+
+from ckptctl.codec.csv_records import CsvText, read_column
+from ckptctl.codec.errors import EditError, PointerError, RecordError
+
+TEXT = 'n,name,"a ""b"", c"\r\n1,x,"1,5"\r\n\r\n2,"two\r\nlines",\r\n3\r\n4,"y"z,last'
+
+
+def test_cells() -> None:
+    source = CsvText(TEXT)
+    assert len(source) == 4
+    assert source.columns == {"n": 0, "name": 1, 'a "b", c': 2}
+    assert source.get(0, 'a "b", c') == "1,5"
+    assert source.get(1, "name") == "two\r\nlines"
+    assert source.get(1, 'a "b", c') == ""
+    assert source.get(3, "name") == "yz"
+    assert source.get(3, 'a "b", c') == "last"
+    start, end = source.find(1, "name")
+    assert TEXT[start:end] == '"two\r\nlines"'
+    start, end = source.row_span(2)
+    assert TEXT[start:end] == "3\r\n"
+
+
+@pytest.mark.parametrize(("row", "column"), [(4, "n"), (-1, "n"), (0, "nope"), (2, "name")])
+def test_no_such_cell(row: int, column: str) -> None:
+    with pytest.raises(PointerError):
+        CsvText(TEXT).find(row, column)
+    if row not in (0, 2):
+        with pytest.raises(PointerError):
+            CsvText(TEXT).row_span(row)
+
+
+def test_columns() -> None:
+    assert read_column(TEXT.encode(), "name") == ((0, "x"), (1, "two\r\nlines"), (3, "yz"))
+    assert read_column(TEXT.encode(), "nope") == ()
+    assert read_column(b"", "n") == ()
+    assert read_column(b"n\n", "n") == ()
+    assert read_column(b"n\n1", "n") == ((0, "1"),)
+    for data in (b"n\n\xff\n", b'n\n"open\n'):
+        with pytest.raises(RecordError):
+            read_column(data, "n")
+
+
+def test_values_as_cells() -> None:
+    source = CsvText('a,b\nx,"y"\n')
+    bare, quoted = source.find(0, "a"), source.find(0, "b")
+    assert source.cell_text(bare, "z") == "z"
+    assert source.cell_text(quoted, "z") == '"z"'
+    assert source.cell_text(bare, 'a,"b"\n') == '"a,""b""\n"'
+    assert [source.cell_text(bare, value) for value in (None, True, 1, 0.5)] == [
+        "",
+        "True",
+        "1",
+        "0.5",
+    ]
+    with pytest.raises(EditError):
+        source.cell_text(bare, [1])
