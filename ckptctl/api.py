@@ -343,14 +343,27 @@ def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
     own = trial.retention
     metric = metric or (own.monitor if own else None)
     mode = mode or (own.mode if own and own.monitor == metric else None)
-    if metric is None or mode is None:
+    if metric is None:
         return None
+    if mode is None:
+        raise UsageError(
+            f"which end of {metric} is best? the records of {trial.trial_id or trial.dirname} "
+            "do not rank by it",
+            hint="add --mode min or --mode max",
+        )
     scored = [(score, c) for c in trial.saves if (score := _score(c, metric)) is not None]
     if not scored:
         return None
     # Of equals the newest, as Ray has it.
     value, chosen = max(scored, key=lambda s: (s[0] if mode == "max" else -s[0], s[1].saved))
     return Best(name=chosen.name, metric=metric, mode=mode, value=value)
+
+
+def metric_names(experiment: Experiment) -> tuple[str, ...]:
+    """List every metric that can rank checkpoints: a finite number of some save."""
+    found = {name for t in experiment.trials for c in t.saves for name in c.metrics}
+    saves = [c for t in experiment.trials for c in t.saves]
+    return tuple(sorted(n for n in found if any(_score(c, n) is not None for c in saves)))
 
 
 def _score(checkpoint: Checkpoint, metric: str) -> float | None:

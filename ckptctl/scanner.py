@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ckptctl.errors import LocationError
-from ckptctl.layouts import OWN_FOLDER, Layout, Match, Source, Tree, by_name, detect
+from ckptctl.layouts import (
+    ALONE,
+    OWN_FOLDER,
+    Layout,
+    Match,
+    Plain,
+    Source,
+    Tree,
+    by_name,
+    detect,
+    is_experiment,
+    plain_roots,
+)
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment
 from ckptctl.storage.location import open_reader, parent_of
@@ -22,12 +35,25 @@ class _Place:
     tree: Tree
     layout: Layout
     match: Match
+    own: tuple[Entry, ...] = ()
+    """What lies in ckptctl's own folder, relative to that."""
+
+    @property
+    def own_folder(self) -> str:
+        """The path of ckptctl's own folder."""
+        return f"{self.prefix}/{OWN_FOLDER}" if self.prefix else OWN_FOLDER
 
 
-def scan(location: str, *, layout: str | None = None) -> tuple[Experiment, ...]:
+_MAX_LOCK_BYTES = 64 * 1024
+
+
+def scan(
+    location: str, *, layout: str | None = None, collect_globals: bool = False
+) -> tuple[Experiment, ...]:
     """Every experiment at or below `location`, in order of path.
 
     A trial's folder stands for its experiment, with `Experiment.focus` on the trial.
+    `collect_globals` also tells what a reader of the records has to import.
 
     Raises:
         LocationError: it cannot be read, or no experiment is in it.
@@ -35,9 +61,10 @@ def scan(location: str, *, layout: str | None = None) -> tuple[Experiment, ...]:
     """
     reader = open_reader(location)
     entries = reader.list_tree()
-    places = list(_places(entries, layout))
-    if _looks_like_trial(entries) and not any(p.prefix == "" for p in places):
-        around = _experiment_around(reader, layout)
+    places = _places(entries, layout)
+    sure = any(p.prefix == "" and p.match.confidence > ALONE for p in places)
+    if _looks_like_trial(entries) and not sure and layout not in Plain.names:
+        around = _experiment_around(reader, layout, collect_globals=collect_globals)
         if around is not None:
             return (around,)
     if not places:
@@ -46,7 +73,7 @@ def scan(location: str, *, layout: str | None = None) -> tuple[Experiment, ...]:
             hint=_near(entries),
             location=reader.location,
         )
-    return tuple(_read(reader, place, entries) for place in places)
+    return tuple(_read(reader, place, collect_globals=collect_globals) for place in places)
 
 
 def _looks_like_trial(entries: Sequence[Entry]) -> bool:
@@ -57,21 +84,54 @@ def _looks_like_trial(entries: Sequence[Entry]) -> bool:
     )
 
 
-def _places(entries: Sequence[Entry], layout: str | None) -> Iterator[_Place]:
-    """Experiments do not overlap, but one may lie inside another's folder."""
-    paths = [e.path for e in entries]
-    taken: list[str] = []
-    whole = Tree(entries)
-    for folder in whole.all_folders():
-        if OWN_FOLDER in folder.split("/") or _is_trial_of(folder, taken):
-            continue
-        if not _could_be_experiment(whole, folder):
-            continue
-        tree = Tree(_below(entries, paths, folder))
-        found = (by_name(layout), Match(confidence=100, why="named")) if layout else detect(tree)
-        if found is not None and found[0].match(tree) is not None:
-            taken.append(folder)
-            yield _Place(prefix=folder, tree=tree, layout=found[0], match=found[1])
+def _places(entries: Sequence[Entry], layout: str | None) -> tuple[_Place, ...]:
+    """The experiments, in order of path.
+
+    Their folders do not overlap, but one may lie inside another's. What nothing else takes is
+    plain where it holds folders named like checkpoints.
+    """
+    listed = _Listed(entries, layout)
+    taken: dict[str, _Place] = {}
+    if not isinstance(listed.named, Plain):
+        for folder in listed.whole.all_folders():
+            place = listed.experiment(folder, taken)
+            if place is not None:
+                taken[folder] = place
+    if listed.named is None or isinstance(listed.named, Plain):
+        for folder in plain_roots(listed.whole, taken):
+            taken[folder] = listed.place(folder, Plain())
+    return tuple(taken[folder] for folder in sorted(taken))
+
+
+class _Listed:
+    """One listing, and the part of it below each folder."""
+
+    def __init__(self, entries: Sequence[Entry], layout: str | None) -> None:
+        self._entries = entries
+        self._paths = [e.path for e in entries]
+        self.whole = Tree(entries)
+        self.named = by_name(layout) if layout else None
+
+    def experiment(self, folder: str, taken: Container[str]) -> _Place | None:
+        """The experiment in `folder` by its records, or None."""
+        if OWN_FOLDER in folder.split("/") or _is_trial_of(folder, taken, self.whole):
+            return None
+        if not _could_be_experiment(self.whole, folder):
+            return None
+        place = self.place(folder, self.named)
+        surely = place is not None and (place.match.confidence > ALONE or folder == "")
+        return None if not surely or isinstance(place.layout, Plain) else place
+
+    def place(self, folder: str, layout: Layout | None) -> _Place | None:
+        """`folder` as an experiment of this layout, or of the one that fits best."""
+        tree = Tree(_below(self._entries, self._paths, folder))
+        match = layout.match(tree) if layout else None
+        found = (layout, match) if layout else detect(tree)
+        if found is None or found[0] is None or found[1] is None:
+            return None
+        place = _Place(prefix=folder, tree=tree, layout=found[0], match=found[1])
+        own = _below(self._entries, self._paths, place.own_folder)
+        return replace(place, own=tuple(own))
 
 
 def _could_be_experiment(tree: Tree, folder: str) -> bool:
@@ -83,9 +143,9 @@ def _could_be_experiment(tree: Tree, folder: str) -> bool:
     return any(tree.file(f"{path}{child}/result.json") for child in tree.folders(folder))
 
 
-def _is_trial_of(folder: str, taken: Sequence[str]) -> bool:
+def _is_trial_of(folder: str, taken: Container[str], tree: Tree) -> bool:
     parent = folder.rpartition("/")[0]
-    return bool(folder) and parent in taken and not folder.startswith(f"{OWN_FOLDER}/")
+    return bool(folder) and parent in taken and not is_experiment(tree, folder)
 
 
 def _below(entries: Sequence[Entry], paths: Sequence[str], folder: str) -> Iterator[Entry]:
@@ -100,19 +160,27 @@ def _below(entries: Sequence[Entry], paths: Sequence[str], folder: str) -> Itera
         yield replace(entry, path=entry.path[len(prefix) :])
 
 
-def _read(reader: Reader, place: _Place, entries: Sequence[Entry]) -> Experiment:
+def _read(reader: Reader, place: _Place, *, collect_globals: bool) -> Experiment:
     source = Source(
         reader,
         place.tree,
         prefix=place.prefix,
         location=_join(reader.location, place.prefix),
         root=_join(reader.root, place.prefix),
+        collect_globals=collect_globals,
     )
     experiment = place.layout.read(place.tree, source)
-    return replace(experiment, why=place.match.why, pending=_pending(entries, place.prefix))
+    return replace(
+        experiment,
+        why=place.match.why,
+        pending=_pending(place.own),
+        lock_holder=_lock_holder(reader, place),
+    )
 
 
-def _experiment_around(reader: Reader, layout: str | None) -> Experiment | None:
+def _experiment_around(
+    reader: Reader, layout: str | None, *, collect_globals: bool
+) -> Experiment | None:
     """The experiment whose trial the location is, if its parent is one that knows it."""
     above = parent_of(reader.location)
     if above is None:
@@ -125,26 +193,49 @@ def _experiment_around(reader: Reader, layout: str | None) -> Experiment | None:
         return None
     for place in _places(entries, layout):
         if place.prefix == "":
-            experiment = _read(outer, place, entries)
-            if experiment.trial(name) is not None:
+            experiment = _read(outer, place, collect_globals=collect_globals)
+            if experiment.state_file is not None and experiment.trial(name) is not None:
                 return replace(experiment, focus=TrialDir(name))
     return None
 
 
-def _pending(entries: Sequence[Entry], prefix: str) -> str | None:
+def _pending(own: Sequence[Entry]) -> str | None:
     """The id of a plan whose journal was not closed, by names alone."""
-    base = f"{prefix}/{OWN_FOLDER}/journal/" if prefix else f"{OWN_FOLDER}/journal/"
     opened: dict[str, str] = {}
     closed: set[str] = set()
-    for entry in entries:
-        if not entry.path.startswith(base):
+    for entry in own:
+        where, _, path = entry.path.partition("/")
+        folder, _, name = path.partition("/")
+        if where != "journal":
             continue
-        folder, _, name = entry.path[len(base) :].partition("/")
         if name == "plan.json":
             opened[folder] = folder.partition("-")[2] or folder
         elif name == "commit.json":
             closed.add(folder)
     return next((opened[f] for f in sorted(opened, reverse=True) if f not in closed), None)
+
+
+def _lock_holder(reader: Reader, place: _Place) -> str | None:
+    """Who holds the lock: the last of those who took it over, one from the other."""
+    names = {e.path for e in place.own if not (e.is_dir or e.is_link or e.is_special)}
+    name, holder = "lock.json", None
+    while name in names:
+        names.remove(name)
+        lock = _lock(reader, f"{place.own_folder}/{name}")
+        holder = "an unknown process"
+        if isinstance(lock.get("pid"), int) and isinstance(lock.get("host"), str):
+            holder = f"process {lock['pid']} on {lock['host']}"
+        name = f"lock-{lock.get('token')}.json"
+    return holder
+
+
+def _lock(reader: Reader, path: str) -> dict[str, object]:
+    """What a lock says; nothing where it is gone by now or cannot be read."""
+    try:
+        lock = json.loads(reader.read_bytes(path, _MAX_LOCK_BYTES))
+    except (LocationError, OSError, ValueError, RecursionError):
+        return {}
+    return lock if isinstance(lock, dict) else {}
 
 
 def _join(base: str, prefix: str) -> str:

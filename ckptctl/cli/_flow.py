@@ -134,6 +134,8 @@ def _show(plans: Sequence[Planned], console: Console, consent: Consent) -> None:
     page = console.page(sys.stderr) if silent else console.answer_page
     lines: list[Line] = []
     for experiment, plan in plans:
+        if plan.refusals and not plan.steps:
+            continue
         lines += [BLANK] if lines else []
         lines += as_text.render(plan, experiment, page)
     if not silent:

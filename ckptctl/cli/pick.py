@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from ckptctl.cli._console import Console
 from ckptctl.cli._verb import verb
 from ckptctl.errors import ExitCode
 from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.report.lines import Span, Style, line
 
 Picks = Sequence[tuple[Experiment, Trial, str | None]]
 
@@ -98,17 +100,28 @@ def best(
     if mode is not None:
         o.one_of("--mode", mode, ("min", "max"))
     picks = []
-    for experiment in api.scan(location, layout=layout):
+    experiments = api.scan(location, layout=layout)
+    for experiment in experiments:
         for own, found in api.best(experiment, trial=trial, metric=metric, mode=mode):
             checkpoint = own.checkpoint(found.name) if found else None
             picks.append((experiment, own, checkpoint.path if checkpoint else None))
-    return _give("best", picks, console, f"no checkpoint reports {metric or 'a ranking metric'}")
+    code = _give("best", picks, console, f"no checkpoint reports {metric or 'a ranking metric'}")
+    if code is not ExitCode.DONE:
+        names = {n for e in experiments for n in api.metric_names(e)}
+        console.note([line(Span("help: ", Style.STRONG), _instead(metric, names), indent=2)])
+    return code
+
+
+def _instead(metric: str | None, names: set[str]) -> str:
+    near = difflib.get_close_matches(metric or "", names, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"--metric with one of {', '.join(sorted(names))}" if names else "no metric is recorded"
 
 
 def _give(command: str, picks: Picks, console: Console, why_not: str) -> ExitCode:
     from ckptctl.report import document
     from ckptctl.report import json as as_json
-    from ckptctl.report.lines import line
 
     if console.json:
         console.write(as_json.render(document.picks_document(command, picks)))

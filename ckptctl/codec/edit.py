@@ -98,15 +98,17 @@ def apply_edits(
     EditError for an edit that does not fit what is there, others for what cannot be
     read.
     """
-    root = _Node()
-    for edit in edits:
-        _place(root, edit)
     if not edits:
         return data
+    root = _Node()
     try:
+        for edit in edits:
+            _place(root, edit)
         return _File(data, kind, limits or Limits()).edit(root)
     except PointerError as error:
         raise EditError(str(error)) from None
+    except RecursionError:
+        raise EditError("a value that is nested too deep") from None
 
 
 def read_pointer(data: bytes, kind: RecordKind, pointer: str) -> Value:

@@ -24,7 +24,7 @@ from ckptctl.codec.pickle_paths import tracks_of
 from ckptctl.codec.pickle_reader import Doc
 from ckptctl.codec.pickle_tracking import Memo, Span
 
-__all__ = ["Copier", "single_op", "value_end"]
+__all__ = ["Copier", "Knot", "single_op", "value_end"]
 
 _MAX_HOPS = 50
 _SILENT = MEMOS | {FRAME, PROTO}

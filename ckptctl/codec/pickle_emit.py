@@ -68,7 +68,7 @@ class Emitter:
             case Copy():
                 return self.copier.copy(find(self._doc, value.path).span, place)
             case Ref():
-                return self._ref(find(self._doc, value.path), place)
+                return self.again(find(self._doc, value.path), place)
             case CopyFrom():
                 return self._copy_from(value.pointer, place, depth)
             case Sealed():
@@ -96,7 +96,8 @@ class Emitter:
         made = encode_text(module) + encode_text(name) + b"\x93" + args + b"\x81"
         return made + self._mapping(value.state, place, depth) + b"b" if value.state else made
 
-    def _ref(self, slot: Slot, place: int) -> bytes:
+    def again(self, slot: Slot, place: int) -> bytes:
+        """Opcodes for the object that a slot holds; a copy of it if it cannot be read."""
         memo = self._memo(slot)
         read = self.copier.reads(memo, place) if memo else None
         return read if read is not None else self.copier.copy(slot.span, place)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptctl.codec import pickle_text_ops as _text_ops  # registers its handlers
 from ckptctl.codec.errors import LimitExceeded, Malformed
 from ckptctl.codec.limits import Limits
-from ckptctl.codec.pickle_machine import HANDLERS, Machine, run
+from ckptctl.codec.pickle_handlers import HANDLERS
+from ckptctl.codec.pickle_machine import Machine, run
 from ckptctl.codec.pickle_nodes import (
     Key,
     Opaque,
@@ -43,8 +43,6 @@ __all__ = [
     "plain",
     "walk",
 ]
-
-del _text_ops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from ckptctl.codec.limits import Limits
-from ckptctl.codec.pickle_machine import HANDLERS, Handler, Machine
+from ckptctl.codec.pickle_handlers import HANDLERS
+from ckptctl.codec.pickle_machine import Handler, Machine
 from ckptctl.codec.pickle_nodes import Opaque, safe_key
 from ckptctl.codec.pickle_opcodes import GETS, LITERALS, MEMOS
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from ckptctl.codec.errors import EditError
-from ckptctl.codec.pickle_copy import single_op
+from ckptctl.codec.pickle_copy import Knot, single_op
 from ckptctl.codec.pickle_emit import Emitter
 from ckptctl.codec.pickle_nodes import Opaque
 from ckptctl.codec.pickle_opcodes import APPEND, GETS, LIST, SETITEM, encode_text
@@ -16,7 +16,7 @@ from ckptctl.codec.pickle_paths import Slot, tracks_of
 from ckptctl.codec.pickle_proof import Expected, Kept
 from ckptctl.codec.pickle_reader import Doc
 from ckptctl.codec.pickle_splices import AFTER, BEFORE, Splices
-from ckptctl.codec.pickle_tracking import Sites
+from ckptctl.codec.pickle_tracking import Sites, Span
 from ckptctl.codec.values import Value, to_json
 
 __all__ = ["Edits", "identical", "items_of", "weave"]
@@ -41,12 +41,13 @@ class Edits:
         lists = self.inserts.keys() | self.removed.keys()
         return Expected(
             values={place: value for place, (_, value) in self.sets.items()},
-            sequences={owner: self._sequence(owner) for owner in lists},
+            sequences={owner: self.sequence(owner) for owner in lists},
             added=self.added,
             dropped={owner: set(slots) for owner, slots in self.dropped.items()},
         )
 
-    def _sequence(self, owner: int) -> list[Kept | Value]:
+    def sequence(self, owner: int) -> list[Kept | Value]:
+        """What a list is made of afterwards."""
         gone = self.removed.get(owner, {})
         groups = _by_index(self.inserts.get(owner, []))
         made: list[Kept | Value] = []
@@ -81,6 +82,7 @@ class _Weaver:
         self._readers = self._reader_values()
         self._covered: set[int] = set()
         self._set_parts: list[bytes] = []
+        self._relaid_from: dict[int, int] = {}
         self._insert_parts: dict[int, list[tuple[int, bytes]]] = {}
         self._added_parts: dict[int, list[bytes]] = {}
 
@@ -90,9 +92,12 @@ class _Weaver:
         self._set_parts = [emit(value, slot.span[0]) for slot, value in self._changed]
         for owner, inserts in self._edits.inserts.items():
             site = self._site(owner)
-            self._insert_parts[owner] = [
-                (index, emit(value, _insert_place(site, index))) for index, value in inserts
-            ]
+            try:
+                self._insert_parts[owner] = [
+                    (index, emit(value, _insert_place(site, index))) for index, value in inserts
+                ]
+            except Knot:
+                self._relay(owner, min(index for index, _ in inserts))
         for owner, added in self._edits.added.items():
             place = _fill_place(self._site(owner))
             self._added_parts[owner] = [
@@ -105,10 +110,14 @@ class _Weaver:
             single = single_op(self._data, slot.span)
             if single is None or slot.span[0] not in self._covered:
                 self._set(slot, value, single, part)
-        for removed in self._edits.removed.values():
-            self._remove(removed, APPEND, b"0")
+        for owner, removed in self._edits.removed.items():
+            spans = [slot.span for at, slot in removed.items() if at not in self._relaid(owner)]
+            self._remove(spans, APPEND, b"0")
+        for owner in self._relaid_from:
+            at = self._relaid(owner).start
+            self._remove(self._site(owner).items[at:], APPEND, b"0")
         for dropped in self._edits.dropped.values():
-            self._remove(dropped, SETITEM, b"00")
+            self._remove([slot.span for slot in dropped.values()], SETITEM, b"00")
         for owner, inserts in self._insert_parts.items():
             for index, part in inserts:
                 self._insert(self._site(owner), index, part)
@@ -149,9 +158,37 @@ class _Weaver:
         self._covered.update(reads)
         return True
 
-    def _remove(self, slots: Mapping[object, Slot], single: int, pops: bytes) -> None:
-        for slot in slots.values():
-            end = slot.span[1]
+    def _relaid(self, owner: int) -> range:
+        first = self._relaid_from.get(owner)
+        return range(0) if first is None else range(first, len(self._site(owner).items))
+
+    def _relay(self, owner: int, first: int) -> None:
+        """Drop the items from ``first`` on, and push them again behind the last one.
+
+        A copy may need code that cloudpickle put in by value in an item further on; at
+        the end of the list all of it has been built, and can be read from the memo.
+        """
+        site, items = self._site(owner), items_of(self._edits.owners[owner])
+        place = _insert_place(site, len(site.items))
+        parts: list[bytes] = []
+        for part in self._edits.sequence(owner):
+            if not isinstance(part, Kept):
+                parts.append(self._emitter.emit(part, place))
+            elif part.index >= first:
+                changed = self._edits.sets.get((owner, part.index))
+                slot = Slot(
+                    owner=self._edits.owners[owner],
+                    key=part.index,
+                    value=items[part.index],
+                    span=site.items[part.index],
+                )
+                made = self._emitter.emit(changed[1], place) if changed else None
+                parts.append(self._emitter.again(slot, place) if made is None else made)
+        self._relaid_from[owner] = first
+        self._insert_parts[owner] = [(len(site.items), part) for part in parts]
+
+    def _remove(self, spans: Sequence[Span], single: int, pops: bytes) -> None:
+        for _, end in spans:
             if self._data[end] == single:
                 self.splices.replace_op(end, pops)
             else:

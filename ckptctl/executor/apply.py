@@ -17,8 +17,9 @@ from ckptctl.errors import (
     InternalError,
     JournalError,
     RefusedError,
+    StalePlanError,
 )
-from ckptctl.executor.fresh import check_fresh, check_results, made_folders
+from ckptctl.executor.fresh import check_fresh, check_results, made_folders, stale
 from ckptctl.executor.inverse import choose, inverse
 from ckptctl.executor.locate import locate
 from ckptctl.executor.run import Run
@@ -28,7 +29,7 @@ from ckptctl.journal.format import plan_id_of
 from ckptctl.journal.lock import utc
 from ckptctl.journal.paths import OWN, is_own, parents
 from ckptctl.journal.records import MEND, EntryState, Intent, JournalEntry, Result, commit_of
-from ckptctl.journal.scene import Scene
+from ckptctl.journal.scene import Scene, sha256
 from ckptctl.journal.store import Journal, begin, begin_rollback, close, withdraw
 from ckptctl.model.plan import Outcome, Plan, ReplaceFile
 from ckptctl.storage.store import Store
@@ -169,7 +170,11 @@ def _old_contents(work: Work, scene: Scene, course: Course) -> Iterator[tuple[st
     for number, step in enumerate(course.plan.steps):
         if isinstance(step, ReplaceFile):
             work.between()
-            yield step.before, scene.content(course.start_of(number))
+            path = course.start_of(number)
+            data = scene.content(path)
+            if sha256(data) != step.before:
+                raise stale(course.plan, [f"{path}: its content changed"], work.store.location)
+            yield step.before, data
 
 
 def _pick_up(work: Work, journal: Journal, entry: JournalEntry) -> Run:
@@ -185,7 +190,7 @@ def _pick_up(work: Work, journal: Journal, entry: JournalEntry) -> Run:
 
 
 def _turn_round(run: Run) -> None:
-    reached = [standing.position + standing.torn for standing in run.standing]
+    reached = [standing.begun for standing in run.standing]
     begin_rollback(run.work.store, run.name, reached)
 
 
@@ -205,7 +210,7 @@ def _forward(run: Run, *, again: bool) -> Outcome:
 
 
 def _backward(run: Run) -> Outcome:
-    total = run.done
+    total = run.begun
     try:
         run.back()
         wrong = _finish(run, Result.ROLLED_BACK, run.intent.made)
@@ -230,8 +235,13 @@ def _finish(run: Run, result: Result, unmakes: tuple[str, ...]) -> list[str]:
             emptied |= {p for p in parents(path) if is_own(p) and p != OWN}
     if emptied:
         store.remove(sorted(emptied))
-    at = utc(run.work.clock())
-    close(store, run.name, commit_of(run.intent, result, at, verified=not wrong))
+    commit = commit_of(run.intent, result, utc(run.work.clock()), verified=not wrong)
+    try:
+        close(store, run.name, commit)
+    except (CkptctlError, OSError):
+        # The answer may have been lost, and not the write.
+        if not Journal(store).has(run.name, "commit.json"):
+            raise
     return wrong
 
 
@@ -248,7 +258,8 @@ def _pending(store: Store, entry: JournalEntry) -> JournalError:
 def _stopped(run: Run, error: BaseException, *, fresh: bool) -> CkptctlError:
     """The error of a run that did not come to its end; one that changed nothing is withdrawn."""
     store, total = run.work.store, len(run.intent.plan.steps)
-    if fresh and run.done == 0 and _untouched(run):
+    # That something is in the way of the first step is known before it does anything.
+    if fresh and run.done == 0 and (isinstance(error, StalePlanError) or _untouched(run)):
         return _nothing_done(run.work, run.name, error)
     message = (
         f"apply stopped: {store.location}: {_cause(store, error)}; "

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
 from ckptctl.errors import JournalError, UsageError
 from ckptctl.executor.locate import locate
 from ckptctl.journal.course import course_of
-from ckptctl.journal.format import canonical, plan_to_json, with_id
+from ckptctl.journal.format import with_id
 from ckptctl.journal.records import MEND, EntryState, JournalEntry
 from ckptctl.journal.scene import Scene
 from ckptctl.journal.store import Journal
+from ckptctl.model.fingerprint import fingerprint_of
 from ckptctl.model.plan import MoveTree, Plan, ReplaceFile, Step
 from ckptctl.storage.store import Reader
 
@@ -103,8 +103,13 @@ def inverse(plan: Plan, name: str, location: str, numbers: Iterable[int]) -> Pla
         renames=tuple((trial, new, old) for trial, old, new in reversed(plan.renames)),
         created_by=plan.created_by,
     )
-    seen = hashlib.sha256(canonical(plan_to_json(back)["steps"])).hexdigest()
-    return with_id(replace(back, fingerprint=seen))
+    course = course_of(back)
+    reads = [
+        (course.start_of(number), step.before)
+        for number, step in enumerate(steps)
+        if isinstance(step, ReplaceFile)
+    ]
+    return with_id(replace(back, fingerprint=fingerprint_of(reads, back.moves)))
 
 
 def _reverse(step: Step) -> Step:

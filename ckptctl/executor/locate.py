@@ -6,8 +6,9 @@ from bisect import bisect_right
 
 from ckptctl.errors import ApplyError
 from ckptctl.journal.course import Course, Strand
+from ckptctl.journal.records import damaged
 from ckptctl.journal.scene import Scene, Standing, positions, torn_positions
-from ckptctl.journal.store import BACKWARD, FORWARD, Journal
+from ckptctl.journal.store import BACKWARD, FORWARD, Journal, path_of
 
 _NAMED = 3
 
@@ -17,15 +18,18 @@ def locate(scene: Scene, course: Course, journal: Journal, name: str) -> list[St
 
     Raises:
         ApplyError: something is neither as before nor as after any step.
+        JournalError: the journal is damaged.
     """
     rollback = journal.rollback(name)
+    if rollback is not None and len(rollback.positions) != len(course.strands):
+        raise damaged(path_of(name, "rollback.json"), "it belongs to another plan")
     standing: list[Standing] = []
     lost: list[str] = []
     for number, strand in enumerate(course.strands):
         least = _passed(strand, journal.marks(name, FORWARD)[-1:])
         most = len(strand.steps)
         if rollback is not None:
-            least, most = 0, rollback.positions[number]
+            least, most = 0, min(most, rollback.positions[number])
             if marks := journal.marks(name, BACKWARD):
                 most = min(most, _passed(strand, marks[:1]))
         within = range(least, most + 1)

@@ -37,6 +37,11 @@ class Run:
         """How many steps are done."""
         return sum(standing.position for standing in self.standing)
 
+    @property
+    def begun(self) -> int:
+        """How many steps are done, or half done."""
+        return sum(standing.begun for standing in self.standing)
+
     def stand(self, standing: Sequence[Standing]) -> None:
         """Go on from here; what is done already may not be durable yet."""
         self.standing = list(standing)
@@ -62,7 +67,7 @@ class Run:
     def back(self) -> None:
         """Take every step back that is done, in reverse order."""
         steps = self.intent.plan.steps
-        total = self.done
+        total = self.begun
         last = self._last_done()
         self.work.progress.begin("taking back", total)
         for number in range(last, -1, -1):
@@ -73,7 +78,7 @@ class Run:
                 self.work.between()
                 self._perform(number, steps[number], back=True)
                 self.standing[strand] = Standing(position=place)
-                self.work.progress.advance(total - self.done)
+                self.work.progress.advance(total - self.begun)
         self._sync()
         self.work.progress.end()
 

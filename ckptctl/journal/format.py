@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import msgspec
 
@@ -51,15 +52,16 @@ def with_id(plan: Plan) -> Plan:
 
 def canonical(content: object) -> bytes:
     """The one JSON text of a value: sorted keys, no spaces, ASCII."""
-    try:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InternalError(f"plan cannot be written: {error}") from error
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii")
 
 
 def plan_to_json(plan: Plan) -> dict[str, object]:
-    """A plan in the shape of the contract, with all that `plan_from_json` needs."""
+    """A plan in the shape of the contract, with all that `plan_from_json` needs.
+
+    Raises:
+        InternalError: an edit holds what JSON cannot.
+    """
     wire = WirePlan(
         format=PLAN_FORMAT,
         plan_id=plan.plan_id,
@@ -76,10 +78,10 @@ def plan_to_json(plan: Plan) -> dict[str, object]:
         created_by=plan.created_by,
         unsafe=plan.unsafe,
     )
-    built = msgspec.to_builtins(wire)
-    if not isinstance(built, dict):
-        raise InternalError("plan cannot be written")
-    return built
+    try:
+        return cast(dict[str, object], msgspec.to_builtins(wire))
+    except TypeError as error:
+        raise InternalError(f"plan cannot be written: {error}") from error
 
 
 def plan_from_json(value: object) -> Plan:

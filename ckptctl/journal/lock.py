@@ -96,17 +96,20 @@ def acquire(store: Store, me: Holder, now: float, is_dead: IsDead) -> Held:
         if not chain:
             continue
         current = chain[-1][1]
+        if current.token == mine.token:
+            # A driver tried again after a lost answer, and found what it wrote itself.
+            return Held(lock=mine, chain=tuple(path for path, _ in chain))
         if not is_dead(current.holder):
             raise _taken(store, current, now)
         claim = _claim(current)
-        if not store.create(claim, record_to_bytes(mine)):
-            continue
+        made = store.create(claim, record_to_bytes(mine))
         chain = _chain(store)
         if chain and chain[-1][1].token == mine.token:
             note = f"took over the lock of a run that has ended ({_who(current, now)})"
             return Held(lock=mine, chain=tuple(path for path, _ in chain), note=note)
-        # The lock was released between our look and our claim.
-        store.remove([claim])
+        # Another was faster, or the lock was released between our look and our claim.
+        if made:
+            store.remove([claim])
     raise JournalError(
         f"cannot lock {store.location}: others keep taking the lock",
         hint="try again in a moment",

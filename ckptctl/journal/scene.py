@@ -25,6 +25,11 @@ class Standing:
     torn: bool = False
     """The next step, a move that is no single act here, was cut off in the middle."""
 
+    @property
+    def begun(self) -> int:
+        """How many of its steps are done, or half done."""
+        return self.position + self.torn
+
     def reaches(self, place: int) -> bool:
         """Whether the strand has come to the end of the step at `place`, or into it."""
         return self.position > place or (self.torn and self.position == place)

@@ -153,7 +153,7 @@ class Journal:
         """The steps that are noted as passed in this direction, in order."""
         folder = path_of(name, "marks")
         names = (e.path.rpartition("/")[2].partition("-") for e in self._listing.below(folder))
-        return sorted(int(step) for way, _, step in names if way == direction)
+        return sorted(int(s) for way, _, s in names if way == direction and s.isdecimal())
 
     def blob(self, sha256: str) -> bytes:
         """Bytes that some entry keeps. Raises JournalError where they are gone or damaged."""
@@ -237,5 +237,6 @@ def withdraw(store: Store, name: str) -> None:
 
 
 def _write(store: Store, path: str, data: bytes) -> None:
-    if not store.create(path, data):
+    # A driver that tries again after a lost answer finds what it wrote itself.
+    if not store.create(path, data) and store.read_bytes(path) != data:
         raise InternalError(f"journal cannot be written: {path}: exists", location=store.location)

@@ -6,14 +6,29 @@ Registration is the visible tuple below, most specific first.
 from __future__ import annotations
 
 from ckptctl.errors import LayoutError
-from ckptctl.layouts.base import Layout, Match, Source
+from ckptctl.layouts.base import ALONE, Layout, Match, Source
+from ckptctl.layouts.plain import Plain, plain_roots
 from ckptctl.layouts.ray_train_v2 import RayTrainV2
 from ckptctl.layouts.ray_tune import RayTune
 from ckptctl.layouts.tree import OWN_FOLDER, Tree
+from ckptctl.layouts.tune_folders import is_experiment
 
-LAYOUTS: tuple[Layout, ...] = (RayTrainV2(), RayTune())
+LAYOUTS: tuple[Layout, ...] = (RayTrainV2(), RayTune(), Plain())
 
-__all__ = ["LAYOUTS", "OWN_FOLDER", "Layout", "Match", "Source", "Tree", "by_name", "detect"]
+__all__ = [
+    "ALONE",
+    "LAYOUTS",
+    "OWN_FOLDER",
+    "Layout",
+    "Match",
+    "Plain",
+    "Source",
+    "Tree",
+    "by_name",
+    "detect",
+    "is_experiment",
+    "plain_roots",
+]
 
 
 def by_name(name: str) -> Layout:

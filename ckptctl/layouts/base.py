@@ -13,6 +13,9 @@ from ckptctl.storage.store import Reader
 
 MAX_STATE_BYTES = 512 * 1024 * 1024
 """Larger state and snapshot files are told as unreadable."""
+ALONE = 30
+"""The confidence of a layout in a folder that may be a part of something else: it is only asked
+for what LOCATION itself names."""
 MAX_LOG_BYTES = 4 * 1024 * 1024 * 1024
 """Larger result logs are told as unreadable."""
 
@@ -42,8 +45,15 @@ class Layout(Protocol):
 class Source:
     """Reads an experiment's records once each, and remembers what was read."""
 
-    def __init__(
-        self, reader: Reader, tree: Tree, *, prefix: str, location: str, root: str
+    def __init__(  # noqa: PLR0913 - keyword-only parts of one value
+        self,
+        reader: Reader,
+        tree: Tree,
+        *,
+        prefix: str,
+        location: str,
+        root: str,
+        collect_globals: bool = False,
     ) -> None:
         self._reader = reader
         self._tree = tree
@@ -52,6 +62,8 @@ class Source:
         """The experiment as messages and commands name it."""
         self.root = root
         """The experiment's own path, as a record of it would have it."""
+        self.collect_globals = collect_globals
+        """Whether to tell what a reader of the records has to import."""
         self.files: list[RecordFile] = []
         self.problems: list[Unreadable] = []
 
@@ -67,6 +79,13 @@ class Source:
             return None
         self.remember(path, kind, role, data)
         return data
+
+    def peek(self, path: str, *, limit: int = MAX_STATE_BYTES) -> bytes | None:
+        """The bytes of a file that is not read as a record; None where it cannot be read."""
+        try:
+            return self._reader.read_bytes(self._prefix + path, limit)
+        except (LocationError, OSError):
+            return None
 
     def remember(
         self, path: str, kind: RecordKind, role: RecordRole, data: bytes | None = None

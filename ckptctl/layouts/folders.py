@@ -78,6 +78,26 @@ def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
     return Folder(name=name, files=files, state=state)
 
 
+def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, tuple[Folder, ...]]:
+    """The same, with whole folders that lack the file `name` as partial, where others have it."""
+    everyone = [f for own in folders.values() for f in own]
+    if not any(_holds(folder, name) for folder in everyone):
+        return dict(folders)
+    return {
+        trial: tuple(
+            folder
+            if folder.state is not CheckpointState.COMPLETE or _holds(folder, name)
+            else replace(folder, state=CheckpointState.PARTIAL, lacks=(name,))
+            for folder in own
+        )
+        for trial, own in folders.items()
+    }
+
+
+def _holds(folder: Folder, name: str) -> bool:
+    return any(f.path == name for f in folder.files)
+
+
 @dataclass(frozen=True, slots=True)
 class _Census:
     """How many of some folders hold a file, and how many hold it with bytes in it."""

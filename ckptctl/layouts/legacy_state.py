@@ -15,8 +15,10 @@ from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.layouts.tune_state import StateError, StateRecord, StateTrial, broken_trial
 from ckptctl.model.experiment import RecordShape, Retention
+from ckptctl.model.heap import Heap, Priority
 
 _MANAGER = "checkpoint_manager"
+_LIST = "_top_persisted_checkpoints"
 
 
 def read_legacy_trials(texts: list[object]) -> tuple[StateTrial, ...]:
@@ -45,7 +47,7 @@ def _trial(position: int, trial: Mapping[str, object]) -> StateTrial:
     manager = open_fallback(trial.get(_MANAGER))
     last = trial.get("_last_result")
     last = last if isinstance(last, Mapping) else {}
-    records = tuple(_records(manager, f"{base}{_MANAGER}#_top_persisted_checkpoints"))
+    records = tuple(_records(manager, f"{base}{_MANAGER}#{_LIST}"))
     latest = manager.at("_latest_persisted_checkpoint")
     restore_path = trial.get("restore_path")
     root = _text(trial.get("_local_experiment_path")) or ""
@@ -75,14 +77,41 @@ def _trial(position: int, trial: Mapping[str, object]) -> StateTrial:
         retention=_retention(manager.at("_checkpoint_strategy")),
         shape=_shape(trial, base),
         is_legacy=True,
+        heap=_heap(manager, f"{base}{_MANAGER}#"),
     )
 
 
 def _records(manager: Pickled, pointer: str) -> Iterator[StateRecord]:
-    for number, item in enumerate(manager.at("_top_persisted_checkpoints").items()):
+    for number, item in enumerate(manager.at(_LIST).items()):
         record = _record(item.at("tracked_checkpoint"), f"{pointer}/{number}/tracked_checkpoint")
         if record is not None:
-            yield record
+            yield replace(record, number=number, priority=_priority(item.at("priority").plain()))
+
+
+def _priority(value: object) -> Priority | None:
+    match value:
+        case (bool(first), int(score) | float(score), int(serial)):
+            return first, score, serial
+    return None
+
+
+def _heap(manager: Pickled, base: str) -> Heap | None:
+    counter = manager.whole("_latest_checkpoint_id")
+    if counter is None:
+        return None
+    waiting = [item.text("dir_or_data") for item in manager.at("_checkpoints_to_clean_up").items()]
+    return Heap(
+        best_pointer=f"{base}_best_persisted_checkpoint",
+        counter_pointer=f"{base}_latest_checkpoint_id",
+        counter=counter,
+        clean_up_pointer=f"{base}_checkpoints_to_clean_up",
+        clean_up=tuple(path for path in waiting if path),
+        hollow=tuple(
+            f"{base}{_LIST}/{number}"
+            for number, item in enumerate(manager.at(_LIST).items())
+            if item.at("tracked_checkpoint").text("dir_or_data") is None
+        ),
+    )
 
 
 def _record(item: Pickled, pointer: str) -> StateRecord | None:
@@ -99,11 +128,12 @@ def _record(item: Pickled, pointer: str) -> StateRecord | None:
         pointer=pointer,
         path_pointer=f"{pointer}/dir_or_data",
         name_pointer="",
+        serial=item.whole("id"),
     )
 
 
 def _same_object(manager: Pickled, latest: Pickled) -> int | None:
-    for number, item in enumerate(manager.at("_top_persisted_checkpoints").items()):
+    for number, item in enumerate(manager.at(_LIST).items()):
         if latest.present and item.at("tracked_checkpoint").is_same(latest):
             return number
     return None
@@ -125,7 +155,7 @@ def _retention(config: Pickled) -> Retention | None:
 def _shape(trial: Mapping[str, object], base: str) -> RecordShape:
     roots = ("_local_experiment_path", "_orig_experiment_path", "_remote_experiment_path")
     return RecordShape(
-        list_pointer=f"{base}{_MANAGER}#_top_persisted_checkpoints",
+        list_pointer=f"{base}{_MANAGER}#{_LIST}",
         latest_pointer=f"{base}{_MANAGER}#_latest_persisted_checkpoint",
         filesystem_pointer="",
         result_class="ray.air._internal.checkpoint_manager:_HeapCheckpointWrapper",

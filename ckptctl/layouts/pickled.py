@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckptctl.codec.json_records import fallback_bytes
-from ckptctl.codec.pickle_nodes import Opaque, attr
+from ckptctl.codec.pickle_nodes import Opaque, attr, attrs
 from ckptctl.codec.pickle_reader import decode, plain
+from ckptctl.codec.pickle_values import to_value
+from ckptctl.codec.values import Value
 
 
 class Pickled:
@@ -34,15 +36,27 @@ class Pickled:
         value = plain(attr(self._value, *names))
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of an object's attributes."""
+        return frozenset(attrs(self._value))
+
     def items(self) -> Iterator[Pickled]:
-        """The items of a list; of anything else none."""
-        if isinstance(self._value, list):
-            for item in self._value:
+        """The items of a list or set; of anything else none."""
+        value = self._value
+        if isinstance(value, Opaque) and value.kind == "set":
+            value = value.appended
+        if isinstance(value, list):
+            for item in value:
                 yield Pickled(item)
 
     def plain(self) -> object:
         """The value with numbers, texts and containers as Python's own."""
         return plain(self._value)
+
+    def value(self) -> Value:
+        """The value in the value language of `codec.values`."""
+        return to_value(self._value)
 
     def is_same(self, other: Pickled) -> bool:
         """Whether both are one object in the pickle, not merely equal."""

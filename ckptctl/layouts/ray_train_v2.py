@@ -16,7 +16,7 @@ from ckptctl.layouts.base import Match, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
 from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.order import save_order
-from ckptctl.layouts.tree import Tree
+from ckptctl.layouts.tree import SNAPSHOT, Tree
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import (
     Checkpoint,
@@ -38,7 +38,6 @@ from ckptctl.model.experiment import (
 )
 from ckptctl.model.names import NameKind, index_of, kind_of, natural_key
 
-SNAPSHOT = "checkpoint_manager_snapshot.json"
 _RUN = TrialDir(".")
 _NAME = "checkpoint_dir_name"
 _NAME_LISTS = (
@@ -77,9 +76,11 @@ class RayTrainV2:
             records=tuple(source.files),
             mentions=snapshot.mentions,
             problems=tuple(source.problems),
+            odd=tree.odd_paths(),
             unparsed=tuple(
                 f.name for f in folders if kind_of(f.name) is NameKind.OTHER and f.name not in named
             ),
+            state_fields=snapshot.fields,
         )
 
 
@@ -93,6 +94,7 @@ class _Snapshot:
     numbers: tuple[int, ...] | None = None
     """The report number of each record: later saves have higher ones."""
     next_report: int | None = None
+    fields: frozenset[str] = frozenset()
 
 
 def _read_snapshot(source: Source) -> _Snapshot:
@@ -138,6 +140,7 @@ def _parse(document: object) -> _Snapshot:
         mentions=tuple(_mentions(document, records, latest)),
         numbers=_numbers(document, results),
         next_report=whole_number(document.get("current_report_index")),
+        fields=frozenset(map(str, document)),
     )
 
 

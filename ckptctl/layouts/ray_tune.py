@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import ClassVar
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.base import MAX_LOG_BYTES, Match, Source
-from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
+from ckptctl.layouts.base import ALONE, Match, Source
+from ckptctl.layouts.folders import Folder, lacking
+from ckptctl.layouts.imported import imported
 from ckptctl.layouts.legacy_state import read_legacy_trials
 from ckptctl.layouts.references import References
 from ckptctl.layouts.result_log import (
     LOG_NAME,
-    PROGRESS_NAME,
-    ResultLog,
-    read_progress,
-    read_result_log,
 )
 from ckptctl.layouts.tree import Tree
+from ckptctl.layouts.tune_folders import (
+    has_logs,
+    is_lone_trial,
+    read_folders,
+    read_logs,
+    state_files,
+    trial_dirs,
+    within,
+)
 from ckptctl.layouts.tune_mentions import state_mentions
 from ckptctl.layouts.tune_metadata import METADATA_NAME, TrainableNote, read_note
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
@@ -34,15 +39,12 @@ from ckptctl.layouts.tune_trial import build_trial
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import (
     Experiment,
-    Mention,
     RecordKind,
     RecordRole,
     Unreadable,
 )
 from ckptctl.model.names import NameKind, kind_of, natural_key
 
-STATE_PATTERN = "experiment_state-*.json"
-_TRIAL_FILES = frozenset({LOG_NAME, PROGRESS_NAME, "params.json", "params.pkl", "error.txt"})
 _TUNER_FILES = ("tuner.pkl", "trainer.pkl")
 
 
@@ -55,19 +57,24 @@ class RayTune:
         """By a state file; less surely by trial folders with a result log."""
         if state_files(tree):
             return Match(confidence=80, why="an experiment_state file lies in it")
-        if any(tree.file(f"{name}/{LOG_NAME}") for name in tree.folders()):
+        if has_logs(tree):
             return Match(confidence=40, why="trial folders with result logs, but no state file")
+        if is_lone_trial(tree):
+            return Match(confidence=ALONE, why="one trial's folder, and no experiment around it")
         return None
 
     def read(self, tree: Tree, source: Source) -> Experiment:
         """Every trial that the state or the folders know."""
         state = _read_state_file(tree, source)
         _note_other_files(tree, source)
-        dirnames = _trial_dirs(tree, state.trials)
-        logs, mentions = _read_logs(tree, source, dirnames)
+        dirnames = trial_dirs(tree, state.trials)
+        logs, mentions = read_logs(tree, source, dirnames)
         references = References(_roots(state.trials), dirnames)
-        folders = _folders(tree, state.trials, dirnames, logs, references)
+        folders = read_folders(tree, state.trials, dirnames, logs, references)
         dialect = _dialect(tree, state.trials)
+        if dialect is Dialect.LEGACY:
+            # It is written last, and a restore cannot do without it.
+            folders = lacking(folders, METADATA_NAME)
         notes = _notes(source, dialect, folders)
         mentions += state_mentions(state.file, state.trials, references)
         trials = tuple(
@@ -77,10 +84,10 @@ class RayTune:
                     state=state.by_dirname.get(name),
                     state_file=state.file,
                     state_read=state.read,
-                    on_storage=tree.has_folder(name),
+                    on_storage=name == "." or tree.has_folder(name),
                     folders=folders[name],
                     log=logs[name],
-                    log_path=f"{name}/{LOG_NAME}" if tree.file(f"{name}/{LOG_NAME}") else None,
+                    log_path=within(name, LOG_NAME) if tree.file(within(name, LOG_NAME)) else None,
                     dialect=dialect,
                     references=references,
                     notes=notes[name],
@@ -102,18 +109,16 @@ class RayTune:
             records=tuple(sorted(source.files, key=lambda f: f.path)),
             mentions=tuple(mentions),
             problems=tuple(source.problems),
+            odd=tree.odd_paths(),
             unparsed=tuple(
-                f"{name}/{folder.name}"
+                within(name, folder.name)
                 for name in dirnames
                 for folder in folders[name]
                 if kind_of(folder.name) is NameKind.OTHER
             ),
+            state_fields=_state_fields(state.trials),
+            globals=imported(tree, source, state.file) if source.collect_globals else {},
         )
-
-
-def state_files(tree: Tree) -> tuple[str, ...]:
-    """The state files, the one that a restore reads last (Ray takes the greatest name)."""
-    return tuple(n for n in tree.file_names() if fnmatchcase(n, STATE_PATTERN))
 
 
 def _dialect(tree: Tree, trials: tuple[StateTrial, ...]) -> Dialect:
@@ -136,7 +141,7 @@ def _notes(
     for name, own in folders.items():
         for folder in own:
             if any(f.path == METADATA_NAME for f in folder.files):
-                note = read_note(source, f"{name}/{folder.name}")
+                note = read_note(source, within(name, folder.name))
                 if note is not None:
                     notes[name][folder.name] = note
     return notes
@@ -146,6 +151,11 @@ def _ray_version(notes: Mapping[str, Mapping[str, TrainableNote]]) -> str | None
     """The newest version that a checkpoint tells of; only Ray 2.6 and before do."""
     versions = {n.ray_version for own in notes.values() for n in own.values()} - {None}
     return max((v for v in versions if v), key=natural_key, default=None)
+
+
+def _state_fields(trials: tuple[StateTrial, ...]) -> frozenset[str]:
+    fields = [t.storage_fields for t in trials if t.broken is None]
+    return frozenset[str]().union(*fields[:1]).intersection(*fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,49 +213,6 @@ def _note_other_files(tree: Tree, source: Source) -> None:
             )
 
 
-def _trial_dirs(tree: Tree, trials: tuple[StateTrial, ...]) -> tuple[str, ...]:
-    known = {t.dirname for t in trials if t.dirname}
-    found = {name for name in tree.folders() if _looks_like_trial(tree, name)}
-    return tuple(sorted(known | found))
-
-
-def _looks_like_trial(tree: Tree, name: str) -> bool:
-    if name.startswith(("checkpoint", ".")):
-        return False
-    return bool(_TRIAL_FILES.intersection(tree.file_names(name))) or any(
-        kind_of(n) is NameKind.RAY_INDEX for n in tree.folders(name)
-    )
-
-
-def _read_logs(
-    tree: Tree, source: Source, dirnames: tuple[str, ...]
-) -> tuple[dict[str, ResultLog], list[Mention]]:
-    logs: dict[str, ResultLog] = {}
-    mentions: list[Mention] = []
-    for name in dirnames:
-        logs[name] = _read_log(tree, source, name)
-        mentions += logs[name].mentions
-        path = f"{name}/{PROGRESS_NAME}"
-        if tree.file(path) is None:
-            continue
-        data = source.read(path, RecordKind.CSV, RecordRole.PROGRESS, limit=MAX_LOG_BYTES)
-        if data:
-            found, problems = read_progress(path, data, TrialDir(name))
-            mentions += found
-            source.problems.extend(problems)
-    return logs, mentions
-
-
-def _read_log(tree: Tree, source: Source, name: str) -> ResultLog:
-    path = f"{name}/{LOG_NAME}"
-    data = None
-    if tree.file(path) is not None:
-        data = source.read(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, limit=MAX_LOG_BYTES)
-    if data is None:
-        return ResultLog(rows=(), mentions=(), problems=())
-    return read_result_log(path, data, TrialDir(name))
-
-
 def _roots(trials: tuple[StateTrial, ...]) -> dict[str, str]:
     return {_trial_root(t): t.dirname for t in trials}
 
@@ -264,24 +231,3 @@ def _recorded_root(trials: tuple[StateTrial, ...]) -> str | None:
             path = f"{trial.storage_root.rstrip('/')}/{trial.experiment_name}".rstrip("/")
             return f"{trial.scheme}://{path.lstrip('/')}" if trial.scheme else path
     return None
-
-
-def _folders(
-    tree: Tree,
-    trials: tuple[StateTrial, ...],
-    dirnames: tuple[str, ...],
-    logs: Mapping[str, ResultLog],
-    references: References,
-) -> dict[str, tuple[Folder, ...]]:
-    named: dict[str, set[str]] = {name: set() for name in dirnames}
-    for trial in trials:
-        recorded = (*trial.records, *((trial.latest,) if trial.latest else ()))
-        for record in recorded:
-            ref = references.resolve(record.path)
-            if ref is not None and ref.trial in named:
-                named[ref.trial].add(ref.name)
-    for name, log in logs.items():
-        named[name].update(m.ref.name for m in log.mentions)
-    return compare_siblings(
-        {name: checkpoint_folders(tree, name, named[name]) for name in dirnames}
-    )

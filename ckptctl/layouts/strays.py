@@ -46,16 +46,24 @@ def find_strays(
     """The files of one folder that no sibling has, by name or by the part they play.
 
     A name with a number in it, such as `model-000005.pt`, is no stranger where the siblings have
-    one of their own. Two of them are, unless a sibling has one of the two or two as well.
+    one of their own. Several are, where each sibling has one and they are not numbered as shards.
     """
     by_part: dict[str, list[FolderFile]] = {}
     for file in files:
-        if present[file.path] == 1:
-            by_part.setdefault(part_of(file.path), []).append(file)
+        by_part.setdefault(part_of(file.path), []).append(file)
     for part, own in by_part.items():
+        if any(present[f.path] > 1 for f in own):
+            continue
         if parts.played[part] == 1:
-            for file in own:
-                yield Stray(path=file.path, modified=file.modified)
-        elif len(own) == 2 and parts.played[part] - 1 == parts.alone[part] == siblings:
-            older, newer = sorted(own, key=lambda f: (f.modified or 0.0, f.path))
-            yield Stray(path=older.path, modified=older.modified, twin=newer.path)
+            yield from (Stray(path=f.path, modified=f.modified) for f in own)
+        elif len(own) > 1 and parts.alone[part] == siblings and not _are_shards(own):
+            *older, newest = sorted(own, key=lambda f: (f.modified or 0.0, f.path))
+            for file in older:
+                yield Stray(path=file.path, modified=file.modified, twin=newest.path)
+
+
+def _are_shards(files: Sequence[FolderFile]) -> bool:
+    """Whether the names count up from 0 or 1: a save by more workers than the others."""
+    columns = zip(*(_NUMBER.findall(f.path) for f in files), strict=False)
+    counted = [{str(n) for n in range(first, first + len(files))} for first in (0, 1)]
+    return any({n.lstrip("0") or "0" for n in column} in counted for column in columns)

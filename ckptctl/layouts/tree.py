@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ckptctl.storage.store import Entry
 
+SNAPSHOT = "checkpoint_manager_snapshot.json"
+"""What Ray Train V2 keeps its books in."""
 OWN_FOLDER = ".ckptctl"
 """Where ckptctl keeps its journal inside an experiment; never part of the experiment."""
 
@@ -69,9 +71,9 @@ class Tree:
         """Whether a folder is at `path`."""
         return path in self._children
 
-    def is_odd(self, path: str) -> bool:
-        """Whether a link or a special file is at `path`."""
-        return path in self._odd
+    def odd_paths(self) -> tuple[str, ...]:
+        """The paths of all links and special files, which are never followed or opened."""
+        return tuple(sorted(self._odd))
 
     def all_folders(self) -> tuple[str, ...]:
         """Every folder, the root (``""``) first, in order of path."""

@@ -13,7 +13,7 @@ from ckptctl.model.names import index_of
 
 def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeeping]:
     """What storage, the driver, the trainable and the log each say of a trial."""
-    books = {Witness.STORAGE: _storage_book(trial)}
+    books = {Witness.STORAGE: storage_book(trial)}
     if sources.state is not None:
         books[Witness.TRIAL] = _trial_book(sources, trial)
     if sources.dialect is Dialect.LEGACY:
@@ -23,10 +23,12 @@ def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeep
     return books
 
 
-def _storage_book(trial: Trial) -> Bookkeeping:
-    def claim(name: str) -> Claim[str]:
-        provenance = Provenance(file=f"{trial.dirname}/{name}")
-        return Claim(value=name, witness=Witness.STORAGE, provenance=provenance)
+def storage_book(trial: Trial) -> Bookkeeping:
+    """What the folders themselves say."""
+
+    def claim(checkpoint: Checkpoint) -> Claim[str]:
+        provenance = Provenance(file=checkpoint.path)
+        return Claim(value=checkpoint.name, witness=Witness.STORAGE, provenance=provenance)
 
     folders = trial.folders
     highest = max((c for c in folders if c.index is not None), key=_index, default=None)
@@ -39,8 +41,8 @@ def _storage_book(trial: Trial) -> Bookkeeping:
             witness=Witness.STORAGE,
             provenance=Provenance(file=highest.path),
         ),
-        latest_checkpoint=None if newest is None else claim(newest.name),
-        checkpoints=tuple(claim(c.name) for c in folders),
+        latest_checkpoint=None if newest is None else claim(newest),
+        checkpoints=tuple(claim(c) for c in folders),
     )
 
 

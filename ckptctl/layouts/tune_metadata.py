@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.pickle_reader import decode
+from ckptctl.codec.values import New, Sealed, Value
 from ckptctl.layouts.base import Source
 from ckptctl.layouts.metrics import flatten
 from ckptctl.layouts.pickled import Pickled
@@ -28,6 +29,22 @@ class TrainableNote:
     iteration: Claim[int] | None
     metrics: Metrics
     ray_version: str | None
+    last_result: Pickled
+
+    def result(self) -> Mapping[str, object] | None:
+        """The result as it was saved, but for objects that are not plain values."""
+        value = self.last_result.value()
+        plain = _plain_only(value)
+        return plain if isinstance(plain, dict) else None
+
+
+def _plain_only(value: Value) -> Value:
+    match value:
+        case dict():
+            return {k: _plain_only(v) for k, v in value.items() if not isinstance(v, New | Sealed)}
+        case list():
+            return [_plain_only(item) for item in value if not isinstance(item, New | Sealed)]
+    return value
 
 
 def read_note(source: Source, folder: str) -> TrainableNote | None:
@@ -59,4 +76,5 @@ def read_note(source: Source, folder: str) -> TrainableNote | None:
         ),
         metrics=flatten(result) if isinstance(result, Mapping) else {},
         ray_version=root.text("ray_version"),
+        last_result=root.at("last_result"),
     )

@@ -15,6 +15,7 @@ from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import RecordShape, Retention
+from ckptctl.model.heap import Heap, Priority
 
 _MANAGER = "checkpoint_manager"
 
@@ -37,6 +38,11 @@ class StateRecord:
     path_pointer: str
     name_pointer: str
     """Where `dir_name` is."""
+    number: int | None = None
+    """Its place in the recorded list; None for what is recorded beside it."""
+    serial: int | None = None
+    """The number of its registration (Ray 2.6 and before)."""
+    priority: Priority | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +78,11 @@ class StateTrial:
     is_2_7: bool = False
     is_legacy: bool = False
     """Ray 2.6 and before."""
+    heap: Heap | None = None
     keeps_roots: bool = False
     """Ray 2.7 and 2.8 go on at the recorded root wherever the experiment lies."""
+    storage_fields: frozenset[str] = frozenset()
+    """The attributes of its ``StorageContext``."""
 
 
 def read_trial_data(pairs: list[object]) -> tuple[StateTrial, ...]:
@@ -148,6 +157,7 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
         shape=_shape(storage, manager, base, meta),
         is_2_7=_is_2_7(trial),
         keeps_roots=storage.at("storage_path").present,
+        storage_fields=storage.fields,
     )
 
 
@@ -169,12 +179,12 @@ def _shape(storage: Pickled, manager: Pickled, base: str, meta: str) -> RecordSh
 
 def _records(manager: Pickled, pointer: str) -> Iterator[StateRecord]:
     for number, item in enumerate(manager.at("_checkpoint_results").items()):
-        record = _record(item, f"{pointer}/{number}")
+        record = _record(item, f"{pointer}/{number}", number)
         if record is not None:
             yield record
 
 
-def _record(item: Pickled, pointer: str) -> StateRecord | None:
+def _record(item: Pickled, pointer: str, number: int | None = None) -> StateRecord | None:
     path = item.at("checkpoint").text("path")
     if path is None:
         return None
@@ -189,6 +199,7 @@ def _record(item: Pickled, pointer: str) -> StateRecord | None:
         pointer=pointer,
         path_pointer=f"{pointer}/checkpoint/path",
         name_pointer=f"{pointer}/metrics/checkpoint_dir_name",
+        number=number,
     )
 
 

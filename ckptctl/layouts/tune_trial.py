@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ckptctl.layouts.folders import Folder
-from ckptctl.layouts.metrics import real_number, whole_number
+from ckptctl.layouts.metrics import whole_number
 from ckptctl.layouts.order import save_order
 from ckptctl.layouts.tune_books import tune_books
 from ckptctl.layouts.tune_metadata import TrainableNote
+from ckptctl.layouts.tune_rows import RowIndex, kind_of_trainable
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.layouts.tune_state import StateRecord, StateTrial
 from ckptctl.model.bookkeeping import Claim, Provenance, Witness
@@ -20,7 +20,6 @@ from ckptctl.model.checkpoint import (
     Metrics,
 )
 from ckptctl.model.experiment import (
-    ESTIMATED,
     CheckpointRef,
     Record,
     RecordRole,
@@ -39,7 +38,7 @@ def build_trial(sources: TrialSources) -> Trial:
     state, rows = sources.state, sources.log.rows
     records = _records(sources)
     latest = _latest_record(sources, records)
-    kind = _kind(sources)
+    kind = kind_of_trainable(sources)
     checkpoints = _checkpoints(sources, records, latest, kind)
     trial = Trial(
         trial_id=(state.trial_id if state else None) or _logged_trial_id(rows),
@@ -51,6 +50,8 @@ def build_trial(sources: TrialSources) -> Trial:
         checkpoints=checkpoints,
         records=records,
         latest_record=latest,
+        best_record=_beside(sources, state.best if state else None),
+        heap=state.heap if state else None,
         rows=_with_results(sources, checkpoints),
         retention=state.retention if state else None,
         state_position=state.position if state else None,
@@ -68,19 +69,14 @@ def build_trial(sources: TrialSources) -> Trial:
 def _records(sources: TrialSources) -> tuple[Record, ...]:
     if sources.state is None or sources.state_file is None:
         return ()
-    rows = _RowIndex(sources.log.rows)
-    return tuple(
-        _record(sources, rows, record, position)
-        for position, record in enumerate(sources.state.records)
-    )
+    rows = RowIndex(sources.log.rows)
+    return tuple(_record(sources, rows, record) for record in sources.state.records)
 
 
-def _record(
-    sources: TrialSources, rows: _RowIndex, record: StateRecord, position: int | None
-) -> Record:
+def _record(sources: TrialSources, rows: RowIndex, record: StateRecord) -> Record:
     ref = sources.references.resolve(record.path)
     own = ref is not None and ref.trial == sources.dirname
-    row = rows.of(record, ref.name if ref else None) if own else None
+    row = rows.of(record.metrics, ref.name if ref else None) if own else None
     iteration = whole_number(record.metrics.get("training_iteration"))
     if iteration is None and row is not None:
         iteration = row.training_iteration
@@ -91,9 +87,11 @@ def _record(
         training_iteration=iteration,
         provenance=Provenance(file=sources.state_file or "", pointer=record.pointer),
         path_pointer=record.path_pointer,
-        position=position,
+        position=record.number,
         row=None if row is None else row.line,
         claimed_name=record.dir_name,
+        serial=record.serial,
+        priority=record.priority,
     )
 
 
@@ -103,54 +101,14 @@ def _latest_record(sources: TrialSources, records: tuple[Record, ...]) -> Record
         return None
     if state.latest_is is not None:
         return next((r for r in records if r.position == state.latest_is), None)
-    return _record(sources, _RowIndex(sources.log.rows), state.latest, None)
+    return _beside(sources, state.latest)
 
 
-class _RowIndex:
-    """Finds the row that tells of the same save as a record.
-
-    Iterations repeat in population-based training and names repeat where an index was reset, so
-    a save is known by iteration and time together; the name decides where those are not recorded.
-    """
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._by_save: dict[tuple[object, ...], Row] = {}
-        self._by_name: dict[str, Row] = {}
-        self._by_iteration: dict[int | None, Row | None] = {None: None}
-        for row in rows:
-            self._by_save[(row.training_iteration, row.timestamp, row.time_total_s)] = row
-            once = row.training_iteration not in self._by_iteration
-            self._by_iteration[row.training_iteration] = row if once else None
-            if row.name:
-                self._by_name[row.name] = row
-
-    def of(self, record: StateRecord, name: str | None) -> Row | None:
-        metrics = record.metrics
-        iteration = whole_number(metrics.get("training_iteration"))
-        total = real_number(metrics.get("time_total_s"))
-        if iteration is not None and total is not None:
-            key = (iteration, real_number(metrics.get("timestamp")), float(total))
-            if key in self._by_save:
-                return self._by_save[key]
-        row = self._by_name.get(name or "")
-        if row is not None and iteration in (None, row.training_iteration):
-            return row
-        return None if metrics.get(ESTIMATED) else self._by_iteration.get(iteration)
-
-
-def _kind(sources: TrialSources) -> TrainableKind | None:
-    rows, state = sources.log.rows, sources.state
-    config = state.retention if state else None
-    if config is not None and (config.frequency or config.at_end):
-        return TrainableKind.CLASS
-    if any(row.has_name for row in rows):
-        return TrainableKind.FUNCTION
-    # Ray 2.6 names no folder in a row, but marks those of a function's checkpoints.
-    if sources.dialect is Dialect.LEGACY and any(row.checkpointed for row in rows):
-        return TrainableKind.FUNCTION
-    if rows and (sources.folders or (state is not None and state.records)):
-        return TrainableKind.CLASS
-    return None
+def _beside(sources: TrialSources, record: StateRecord | None) -> Record | None:
+    """A record that stands by itself, beside the list."""
+    if record is None or sources.state_file is None:
+        return None
+    return _record(sources, RowIndex(sources.log.rows), record)
 
 
 def _checkpoints(
@@ -169,6 +127,7 @@ def _checkpoints(
         by_name[name] = _newer(by_name.get(name), record)
     rows = _trusted_rows(sources, kind)
     lines = {name: row.line for name, row in rows.items()}
+    lines |= _noted_lines(sources)
     lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
     folders = {f.name: f for f in sources.folders}
     names = sorted({*folders, *by_name}, key=natural_key)
@@ -186,6 +145,13 @@ def _checkpoints(
         )
         for name in names
     )
+
+
+def _noted_lines(sources: TrialSources) -> dict[str, int]:
+    """The line of the save that the trainable's own note in a folder tells of."""
+    rows = RowIndex(sources.log.rows)
+    found = {name: rows.of(note.metrics, None) for name, note in sources.notes.items()}
+    return {name: row.line for name, row in found.items() if row is not None}
 
 
 def _newer(known: Record | None, other: Record) -> Record:
@@ -248,6 +214,7 @@ def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
         recorded_by=told.recorded_by,
         saved=place,
         left=told.note.iteration if told.note else None,
+        left_result=told.note.result() if told.note and not told.record else None,
         lacks=folder.lacks if folder else (),
         hollow=folder.hollow if folder else (),
         strays=folder.strays if folder else (),
@@ -259,7 +226,9 @@ def _with_results(sources: TrialSources, checkpoints: tuple[Checkpoint, ...]) ->
     """The rows, with the whole result where a repair may have to write it into the state."""
     if sources.state is None:
         return sources.log.rows
-    trusted = {row.name: row.line for row in _trusted_rows(sources, _kind(sources)).values()}
+    trusted = {
+        row.name: row.line for row in _trusted_rows(sources, kind_of_trainable(sources)).values()
+    }
     wanted = {
         trusted[c.name]
         for c in checkpoints

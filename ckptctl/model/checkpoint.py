@@ -67,6 +67,8 @@ class Checkpoint:
     """Its place in the order in which the trial saved, from 0."""
     left: Claim[int] | None = None
     """The iteration that the trainable left inside it (Ray 2.6 and before)."""
+    left_result: Mapping[str, object] | None = None
+    """The result that the trainable left inside it, kept whole where no record knows the save."""
     lacks: tuple[str, ...] = ()
     """Files that all siblings have and this one has not."""
     hollow: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, Metrics, TrialDir
+from ckptctl.model.heap import Heap, Priority
 
 
 class TrialStatus(StrEnum):
@@ -128,6 +129,10 @@ class Record:
     """The folder name inside the record's own metrics, where there is one."""
     written: Mapping[str, object] | None = None
     """The record as it is written, where it is plain JSON (Train V2)."""
+    serial: int | None = None
+    """The number of its registration, where the driver keeps one (Ray 2.6 and before)."""
+    priority: Priority | None = None
+    """How the driver ranks it, as written (Ray 2.6 and before)."""
 
     @property
     def estimated(self) -> bool:
@@ -234,6 +239,9 @@ class Trial:
     """The driver's list of saves, in recorded order."""
     latest_record: Record | None = None
     """The driver's latest save (may be one of `records`, or another trial's)."""
+    best_record: Record | None = None
+    """The best save, where it is recorded by itself (Ray 2.6 and before)."""
+    heap: Heap | None = None
     rows: tuple[Row, ...] = ()
     retention: Retention | None = None
     """None where nothing is known of it."""
@@ -309,6 +317,8 @@ class Experiment:
     """Trouble with the experiment's own files; a trial's trouble is with the trial."""
     unparsed: tuple[str, ...] = ()
     """Paths of folders that begin ``checkpoint`` and match no known name format."""
+    odd: tuple[str, ...] = ()
+    """Paths of links and special files, which are neither followed nor opened."""
     why: str = ""
     """Why this layout was taken, for ``scan -v``."""
     pending: str | None = None

@@ -57,17 +57,16 @@ def _name(template: Template, trial: Trial, checkpoint: Checkpoint) -> str | Ren
         trial_id=trial.trial_id,
         metrics=checkpoint.metrics,
     )
-    name = template.render(values)
-    if isinstance(name, str) and _is_settled(template, values, checkpoint.name):
+    if _is_settled(template, values, checkpoint.name):
         return checkpoint.name
-    return name
+    return template.render(values)
 
 
 def _is_settled(template: Template, values: Values, name: str) -> bool:
     """Whether `template` made this name before.
 
-    Its leading number is its index from then on, also where the template writes the index further
-    behind: a second run must not write the new number there.
+    Where the template writes the index further behind, the name's index has changed with it, or
+    is gone: a second run must not look for it.
     """
     parts = template.parts
     if not any(isinstance(part, Field) and part.name == "index" for part in parts):

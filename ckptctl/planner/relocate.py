@@ -57,7 +57,11 @@ def _root_edits(experiment: Experiment, trial: Trial) -> Iterator[Edit]:
         return
     parent, _, name = _plain(experiment.actual_root).rpartition("/")
     for pointer, text in trial.shape.roots:
-        after = name if pointer.endswith("experiment_dir_name") else parent or "/"
+        after = parent or "/"
+        if pointer.endswith("experiment_dir_name"):
+            after = name
+        elif pointer.endswith("_experiment_path"):  # Ray 2.6 and before
+            after = _plain(experiment.actual_root)
         if text != after and "://" not in text:
             yield Edit(op="set", pointer=pointer, before=text, after=after)
 

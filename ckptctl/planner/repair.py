@@ -17,10 +17,11 @@ from ckptctl.planner.relocate import (
     relocation_edits,
     relocation_needed,
 )
+from ckptctl.planner.repair_legacy import repair_heap
 from ckptctl.planner.repair_records import RecordRepair, repair_records
-from ckptctl.planner.repair_rows import repair_rows
+from ckptctl.planner.repair_rows import newest_result, repair_rows
 from ckptctl.planner.repair_v2 import plan_repair_v2
-from ckptctl.planner.saves import kept_records, last_row, unrecorded
+from ckptctl.planner.saves import kept_records, unrecorded
 
 
 def plan_repair(
@@ -122,16 +123,19 @@ def _merge(edits: dict[str, list[Edit]], more: dict[str, list[Edit]]) -> None:
 def _repair_trial(
     experiment: Experiment, trial: Trial, *, unsafe: bool, reorder: bool
 ) -> _TrialRepair:
-    records = repair_records(experiment, trial, unsafe=unsafe, reorder=reorder)
+    if experiment.layout == "ray-legacy":
+        records = repair_heap(experiment, trial, unsafe=unsafe)
+    else:
+        records = repair_records(experiment, trial, unsafe=unsafe, reorder=reorder)
     index = _index_edit(experiment, trial)
-    state = [*records.edits, *((index,) if index else ()), *_last_result_edit(trial)]
+    state = [*records.edits, *((index,) if index else ()), *_last_result_edit(trial, records)]
     edits: dict[str, list[Edit]] = {}
     if state and experiment.state_file is not None:
         edits[experiment.state_file] = state
-    rows = repair_rows(experiment, trial, kept_records(experiment, trial))
+    rows = repair_rows(experiment, trial, kept_records(experiment, trial), records.added)
     if rows and trial.result_log is not None:
         edits[trial.result_log] = list(rows)
-    written = {r.path_pointer for r in records.dropped}
+    written = {r.path_pointer for r in records.dropped} | records.written
     if records.latest is not None and trial.latest_record is not None:
         written.add(trial.latest_record.path_pointer)
         written.add(f"{trial.shape.latest_pointer}/checkpoint/path" if trial.shape else "")
@@ -158,16 +162,15 @@ def _index_edit(experiment: Experiment, trial: Trial) -> Edit | None:
     return Edit(op="set", pointer=slot.pointer, before=book + shift, after=target + shift)
 
 
-def _last_result_edit(trial: Trial) -> Iterator[Edit]:
-    """The state's last result becomes the log's, where the log is ahead."""
-    row = last_row(trial)
-    if row is None or row.result is None or trial.shape is None or trial.state_iteration is None:
-        return
-    if (row.training_iteration or 0) > trial.state_iteration.value:
+def _last_result_edit(trial: Trial, records: RecordRepair) -> Iterator[Edit]:
+    """The state's last result becomes the newest that the log or a trainable knows."""
+    newest = newest_result(trial, records.added)
+    known = trial.state_iteration.value if trial.state_iteration else 0
+    if newest is not None and trial.shape is not None and newest[0] > known:
         yield Edit(
             op="set",
             pointer=trial.shape.last_result_pointer,
-            after=to_json(result_values(row.result)),
+            after=to_json(result_values(newest[1])),
         )
 
 
@@ -180,10 +183,15 @@ def _notes(
         yield f"{name}: a record of {gone} is dropped"
     for save in records.added:
         how = "with an estimated iteration" if save.estimated else "with the result in its log"
+        if save.checkpoint.left_result is not None:
+            how = "with the result that its trainable left in it"
         yield f"{name}: {save.checkpoint.name} is registered {how}"
     for record in records.moved:
         name_of = record.ref.name if record.ref else record.path
         yield f"{name}: {name_of} goes to its place in the ranking"
+    for record, iteration in records.corrected:
+        name_of = record.ref.name if record.ref else record.path
+        yield f"{name}: the record of {name_of} gets iteration {iteration}, as the folder has it"
     if records.hopeless:
         yield (
             f"{name}: no checkpoint is left whose metrics are known, so its dead records stay; "
@@ -202,9 +210,16 @@ def _notes(
             f"{name}: {', '.join(left)} cannot be registered, since no log knows the metrics; "
             "--unsafe registers with an estimated iteration"
         )
+    yield from _surplus(trial, name, records)
+
+
+def _surplus(trial: Trial, name: str, records: RecordRepair) -> Iterator[str]:
+    """What Ray makes of more records than it shall keep."""
     keep = trial.retention.num_to_keep if trial.retention else None
-    if keep is not None and records.count > keep + 1 and records.added:
-        yield (
-            f"{name}: {records.count} checkpoints are recorded and num_to_keep is {keep}, so the "
-            "next save of Ray deletes the lowest ranked"
-        )
+    if keep is None or not records.added:
+        return
+    told = f"{name}: {records.count} checkpoints are recorded and num_to_keep is {keep}"
+    if trial.heap is not None and records.count > keep:
+        yield f"{told}: Ray 2.6 never deletes what it has too many of, so that many stay"
+    elif records.count > keep + 1:
+        yield f"{told}, so the next save of Ray deletes the lowest ranked"

@@ -11,8 +11,16 @@ from ckptctl.codec.pointer import Pointer
 from ckptctl.codec.values import Copy, Ref, to_json
 from ckptctl.model.experiment import Experiment, Record, RecordShape, Trial
 from ckptctl.model.plan import Edit
+from ckptctl.planner.latest import (
+    Choice,
+    choose_latest,
+    latest_is_gone,
+    name_of_choice,
+    saved_place,
+    unlisted_latest,
+)
 from ckptctl.planner.record_value import record_value
-from ckptctl.planner.saves import NewSave, is_there, kept_records, new_saves, score
+from ckptctl.planner.saves import NewSave, kept_records, new_saves, score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +36,10 @@ class RecordRepair:
     """The name that becomes the latest, where it changes; empty for none at all."""
     count: int
     """How many records the list holds afterwards."""
+    written: frozenset[str] = frozenset()
+    """The pointers of paths that the edits drop or write anew."""
+    corrected: tuple[tuple[Record, int], ...] = ()
+    """Records that get the iteration which the trainable left in the folder."""
     hopeless: bool = False
     """No whole save with known metrics is left: only `unsafe` gives the dead records up."""
 
@@ -45,7 +57,7 @@ def repair_records(
     kept = kept_records(experiment, trial)
     dropped = tuple(r for r in trial.records if r not in kept)
     added = new_saves(experiment, trial, unsafe=unsafe)
-    if not unsafe and dropped and not kept and not added and _latest_is_gone(experiment, trial):
+    if not unsafe and dropped and not kept and not added and latest_is_gone(experiment, trial):
         return RecordRepair(
             edits=(), dropped=(), added=(), latest=None, count=len(trial.records), hopeless=True
         )
@@ -53,21 +65,19 @@ def repair_records(
     misplaced = [r for r in kept if r not in ranked]
     edits = [_removal(shape, record) for record in (*dropped, *misplaced)]
     edits += _insertions(shape, trial, ranked, (*misplaced, *added))
-    latest = _Latest(experiment, trial, kept, added)
-    edits += latest.edits(shape)
+    latest, unlisted = (
+        choose_latest(experiment, trial, kept, added),
+        unlisted_latest(experiment, trial, kept),
+    )
+    edits += _latest_edits(trial, latest, unlisted)
     return RecordRepair(
         edits=tuple(edits),
         dropped=dropped,
         added=added,
         moved=tuple(misplaced),
-        latest=latest.name,
-        count=len(kept) + len(added) + latest.listed,
+        latest=name_of_choice(latest),
+        count=len(kept) + len(added) + (unlisted is not None),
     )
-
-
-def _latest_is_gone(experiment: Experiment, trial: Trial) -> bool:
-    latest = trial.latest_record
-    return latest is None or not is_there(experiment, latest)
 
 
 def _removal(shape: RecordShape, record: Record) -> Edit:
@@ -83,7 +93,7 @@ def _insertions(
     placed = sorted((_place(trial, ranked, save), n, save) for n, save in enumerate(saves))
     for place, _, save in placed:
         if isinstance(save, Record):
-            value = to_json(Copy(_inside(save.provenance.pointer)))
+            value = to_json(Copy(inside(save.provenance.pointer)))
         else:
             value = record_value(shape, _path(trial, save), save.metrics)
         yield Edit(op="insert", pointer=f"{shape.list_pointer}/{place[0]}", after=value)
@@ -118,21 +128,22 @@ def _place(
     in order of registration.
     """
     end = len(trial.records)
-    own = score(trial, _flat(save.metrics))
-    saved = _saved(trial, save)
+    own = score(trial, flattened(save.metrics))
+    saved = saved_place(trial, save)
     if own is None:
-        later = (r for r in kept if _saved(trial, r) > saved)
+        later = (r for r in kept if saved_place(trial, r) > saved)
         return min((_position(r) for r in later), default=end), (False, 0.0), saved
     scores = [score(trial, r.metrics) or (False, 0.0) for r in kept]
     at = bisect_right(scores, own) if scores == sorted(scores) else len(kept)
     return (_position(kept[at]) if at < len(kept) else end), own, saved
 
 
-def _flat(metrics: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+def flattened(metrics: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Nested metrics by keys joined by ``/``, as Ray ranks them."""
     flat: dict[str, object] = {}
     for key, value in metrics.items():
         if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{key}/")
+            flat |= flattened(value, f"{prefix}{key}/")
         else:
             flat[f"{prefix}{key}"] = value
     return flat
@@ -142,98 +153,29 @@ def _position(record: Record) -> int:
     return record.position if record.position is not None else 0
 
 
-def _saved(trial: Trial, record: Record | NewSave) -> int:
-    if isinstance(record, NewSave):
-        return record.checkpoint.saved
-    checkpoint = trial.checkpoint(record.ref.name) if record.ref else None
-    return checkpoint.saved if checkpoint else -1
-
-
-class _Latest:
-    """Which record has to be the latest, and how it gets there."""
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        trial: Trial,
-        kept: Sequence[Record],
-        added: Sequence[NewSave],
-    ) -> None:
-        self._trial = trial
-        self._kept = [r for r in kept if r.ref is not None and r.ref.trial == trial.dirname]
-        self._added = added
-        self._old = trial.latest_record
-        self._old_there = self._old is not None and is_there(experiment, self._old)
-        self._choice = self._choose()
-        self.listed = 1 if self._unlisted_latest() else 0
-
-    @property
-    def name(self) -> str | None:
-        match self._choice:
-            case None:
-                return None
-            case "gone":
-                return ""
-            case Record() as record:
-                return record.ref.name if record.ref else record.path
-            case NewSave() as save:
-                return save.checkpoint.name
-        return None
-
-    def _choose(self) -> Record | NewSave | str | None:
-        """None to leave it; ``gone`` where no save is left."""
-        old = self._old
-        saves: list[Record | NewSave] = [*self._kept, *self._added]
-        newest = max(saves, key=lambda s: _saved(self._trial, s), default=None)
-        if old is None:
-            return newest if self._added else None
-        if not self._old_there:
-            return newest or "gone"
-        foreign = old.ref is None or old.ref.trial != self._trial.dirname
-        if not foreign and isinstance(newest, NewSave):
-            newer = _saved(self._trial, newest) > _saved(self._trial, old)
-            return newest if newer else None
-        if not foreign and old.position is not None and old not in self._kept:
-            same = [r for r in self._kept if r.path == old.path]
-            return same[-1] if same else None
-        return None
-
-    def _unlisted_latest(self) -> bool:
-        """Ray lists the latest too; it is missing where registering it failed half-way."""
-        old = self._old
-        return (
-            old is not None
-            and self._old_there
-            and old.position is None
-            and old.ref is not None
-            and old.ref.trial == self._trial.dirname
-            and all(r.path != old.path for r in self._kept)
+def _latest_edits(trial: Trial, choice: Choice, unlisted: Record | None) -> Iterator[Edit]:
+    shape = trial.shape
+    if shape is None:
+        return
+    if unlisted is not None:
+        # Ray lists the latest too; it is missing where registering it failed half-way.
+        yield Edit(
+            op="insert",
+            pointer=f"{shape.list_pointer}/{len(trial.records)}",
+            after=to_json(Copy(inside(shape.latest_pointer))),
         )
-
-    def edits(self, shape: RecordShape) -> Iterator[Edit]:
-        if self._unlisted_latest():
-            yield Edit(
-                op="insert",
-                pointer=f"{shape.list_pointer}/{len(self._trial.records)}",
-                after=to_json(Copy(_inside(shape.latest_pointer))),
-            )
-        match self._choice:
-            case "gone":
-                yield Edit(op="set", pointer=shape.latest_pointer, after=None)
-            case Record() as record:
-                target = f"{shape.list_pointer}/{record.position}"
-                yield Edit(
-                    op="set", pointer=shape.latest_pointer, after=to_json(Ref(_inside(target)))
-                )
-            case NewSave() as save:
-                yield Edit(
-                    op="set",
-                    pointer=shape.latest_pointer,
-                    after=record_value(shape, _path(self._trial, save), save.metrics),
-                )
+    after: object = None
+    match choice:
+        case None:
+            return
+        case Record():
+            after = to_json(Ref(inside(f"{shape.list_pointer}/{choice.position}")))
+        case NewSave():
+            after = record_value(shape, _path(trial, choice), choice.metrics)
+    yield Edit(op="set", pointer=shape.latest_pointer, after=after)
 
 
-def _inside(pointer: str) -> tuple[str | int, ...]:
+def inside(pointer: str) -> tuple[str | int, ...]:
     """The path inside the innermost pickle of a pointer."""
     steps = Pointer.parse(pointer).levels[-1]
     return tuple(int(step) if step.isdigit() else step for step in steps)

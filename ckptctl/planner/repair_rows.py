@@ -8,21 +8,47 @@ from ckptctl.codec.values import to_json
 from ckptctl.model.experiment import Experiment, Record, Row, TrainableKind, Trial
 from ckptctl.model.plan import Edit
 from ckptctl.planner.record_value import result_values
+from ckptctl.planner.saves import NewSave
 
 
-def repair_rows(experiment: Experiment, trial: Trial, kept: Collection[Record]) -> tuple[Edit, ...]:
+def repair_rows(
+    experiment: Experiment,
+    trial: Trial,
+    kept: Collection[Record],
+    added: Collection[NewSave] = (),
+) -> tuple[Edit, ...]:
     """Names where class trainables wrote none or the wrong one; null on older rows of one folder.
 
     Ray 2.8 and newer leave the name out of every row of a class trainable, and `Result.from_path`
-    fails on that; Ray 2.7 writes it on a row of an earlier save.
+    fails on that; Ray 2.7 writes it on a row of an earlier save. Ray 2.6 and before name no folder
+    in the log.
     """
     if trial.result_log is None or not trial.rows:
         return ()
+    if experiment.layout == "ray-legacy":
+        return tuple(_lost(trial, kept, added, named=False))
     wanted = _names_by_line(trial, kept)
     unnamed = not any(row.has_name for row in trial.rows)
     shifted = experiment.counter_means_next and trial.kind is TrainableKind.CLASS
     named = _named(trial, wanted) if unnamed or shifted else _once_each(trial, wanted)
-    return (*named, *_lost(trial, kept))
+    return (*named, *_lost(trial, kept, named=True))
+
+
+def newest_result(
+    trial: Trial, added: Collection[NewSave]
+) -> tuple[int, Mapping[str, object]] | None:
+    """The newest result and its iteration: the log's, or what a trainable left behind its end."""
+    row = trial.rows[-1] if trial.rows else None
+    end = (row.training_iteration if row else None) or 0
+    left = [(_iteration(s), s.metrics) for s in added if s.checkpoint.left_result is not None]
+    newest = max(left, key=lambda pair: pair[0], default=None)
+    if newest is not None and newest[0] > end:
+        return newest
+    return None if row is None or row.result is None else (end, row.result)
+
+
+def _iteration(save: NewSave) -> int:
+    return save.checkpoint.left.value if save.checkpoint.left else 0
 
 
 def _names_by_line(trial: Trial, kept: Collection[Record]) -> dict[int, str]:
@@ -55,13 +81,19 @@ def _once_each(trial: Trial, wanted: Mapping[int, str]) -> Iterator[Edit]:
             yield _edit(row, wanted[row.line])
 
 
-def _lost(trial: Trial, kept: Collection[Record]) -> Iterator[Edit]:
-    """Rows of recorded saves behind the end of the log, as far as their records know them."""
+def _lost(
+    trial: Trial,
+    kept: Collection[Record],
+    added: Collection[NewSave] = (),
+    *,
+    named: bool,
+) -> Iterator[Edit]:
+    """Rows of saves behind the end of the log, as far as record or trainable know them."""
     end = trial.rows[-1]
     if any(problem.truncated for problem in trial.problems):
         return
-    lost = [
-        (record.training_iteration, record)
+    lost: list[tuple[int, str | None, Mapping[str, object]]] = [
+        (record.training_iteration, record.ref.name, record.metrics)
         for record in kept
         if record.row is None
         and not record.estimated
@@ -69,12 +101,27 @@ def _lost(trial: Trial, kept: Collection[Record]) -> Iterator[Edit]:
         and record.ref.trial == trial.dirname
         and record.training_iteration is not None
         and record.training_iteration > (end.training_iteration or 0)
+        and not _is_contradicted(trial, record)
     ]
-    for iteration, record in sorted(lost, key=lambda pair: pair[0]):
-        row: dict[str, object] = dict(record.metrics)
+    lost += [
+        (_iteration(save), None, save.metrics)
+        for save in added
+        if save.checkpoint.left_result is not None
+        and _iteration(save) > (end.training_iteration or 0)
+    ]
+    for iteration, name, metrics in sorted(lost, key=lambda each: each[0]):
+        row: dict[str, object] = dict(metrics)
         row |= {"training_iteration": iteration, "trial_id": trial.trial_id}
-        row |= {"checkpoint_dir_name": record.ref.name if record.ref else None}
+        if named:
+            row |= {"checkpoint_dir_name": name}
         yield Edit(op="insert", pointer=f"{end.line + 1}", after=to_json(result_values(row)))
+
+
+def _is_contradicted(trial: Trial, record: Record) -> bool:
+    """Whether the trainable left another iteration in the folder than the record has."""
+    checkpoint = trial.checkpoint(record.ref.name) if record.ref else None
+    left = checkpoint.left if checkpoint else None
+    return left is not None and left.value != record.training_iteration
 
 
 def _edit(row: Row, name: str | None) -> Edit:

@@ -83,7 +83,11 @@ def _new_saves(experiment: Experiment, trial: Trial, *, unsafe: bool) -> Iterato
     results = {r.name: r.result for r in trial.rows if r.name and r.result is not None}
     for checkpoint in unrecorded(experiment, trial):
         result = results.get(checkpoint.name)
-        if result is not None and Witness.SESSION in checkpoint.recorded_by:
+        left = checkpoint.left
+        if checkpoint.left_result is not None and left is not None:
+            metrics = {**checkpoint.left_result, "training_iteration": left.value}
+            yield NewSave(checkpoint=checkpoint, metrics=metrics)
+        elif result is not None and Witness.SESSION in checkpoint.recorded_by:
             yield NewSave(checkpoint=checkpoint, metrics=result)
         elif unsafe:
             yield _estimated(trial, checkpoint)

@@ -2,13 +2,14 @@ r"""Tables for programs: columns with stable names, and one way to write a cell.
 
 A text is written so that a row stays one line and a spreadsheet takes no name for a formula: a
 backslash is ``\\``, and what a terminal would act on or hide is ``\t``, ``\n``, ``\r``, ``\xNN``,
-``\uNNNN`` or ``\UNNNNNNNN``, as is a first character that begins a formula. Numbers are bare, truth
+``\uNNNN`` or ``\UNNNNNNNN``, as is a character that would begin a formula. Numbers are bare, truth
 is ``true`` or ``false``, what is not known is empty, and lists are separated by single spaces.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,8 +17,9 @@ from ckptctl.report.escape import shown
 
 Cell = str | int | float | bool | None
 
-# The wide forms are formulas too, in spreadsheets set to Chinese, Japanese or Korean.
-_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
+# The wide forms are formulas too, in spreadsheets set to Chinese, Japanese or Korean. A semicolon
+# begins a cell where the decimal sign is a comma, whatever quotes stand around it.
+_FORMULA = re.compile("(^|;[\"' ]*)([=+\\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +46,12 @@ def written(cell: Cell) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = shown(text.replace("\\", "\\\\"))
-    if escaped[:1] and escaped[0] in _FORMULA:
-        code = ord(escaped[0])
-        return (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}") + escaped[1:]
-    return escaped
+    return _FORMULA.sub(_spelled, shown(text.replace("\\", "\\\\")))
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[2])
+    return match[1] + (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")
 
 
 def listed(items: Iterable[str]) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ckptctl.report.cells import Table, written
 
-# A semicolon separates cells in spreadsheets of many languages: unquoted, what follows it would
-# be a cell of its own, and could be a formula.
 _QUOTED = frozenset(',;"')
 
 
 def render(table: Table) -> str:
-    """Write a table; a cell is quoted where it holds a separator or a quote."""
+    """Write a table; a cell is quoted where it holds a separator (also of other languages) or a quote."""
     rows = [table.columns, *(map(written, row) for row in table.rows)]
     return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
 

@@ -36,16 +36,13 @@ def _quoted(text: str) -> str:
 
 def line_of(evidence: Evidence) -> int | None:
     """Find the line, from 1, in a log that has a record on each line."""
-    if not evidence.file.endswith((".json", ".csv")):
-        return None
     try:
         first = Pointer.parse(evidence.pointer).levels[0]
     except PointerError:
         return None
-    if not first or not first[0].isdecimal():
+    if not evidence.file.endswith(".json") or not first or not first[0].isdecimal():
         return None
-    # The header of a CSV is a line of the file, but no record.
-    return int(first[0]) + (2 if evidence.file.endswith(".csv") else 1)
+    return int(first[0]) + 1
 
 
 def main_evidence(finding: Finding) -> Evidence | None:

@@ -8,37 +8,50 @@ from difflib import get_close_matches
 from ckptctl.errors import UsageError
 from ckptctl.rules.base import Explanation, Rule, TrialRule
 from ckptctl.rules.best_disagrees import BestDisagrees
+from ckptctl.rules.duplicate_index import DuplicateIndex
 from ckptctl.rules.duplicate_record import DuplicateRecord
 from ckptctl.rules.empty_checkpoint import EmptyCheckpoint
 from ckptctl.rules.empty_state_file import EmptyStateFile
 from ckptctl.rules.foreign_latest import ForeignLatest
+from ckptctl.rules.foreign_lock import ForeignLock
 from ckptctl.rules.foreign_root import ForeignRoot
 from ckptctl.rules.foreign_trial import ForeignTrial
 from ckptctl.rules.index_ahead_of_storage import IndexAheadOfStorage
 from ckptctl.rules.index_behind_storage import IndexBehindStorage
+from ckptctl.rules.iteration_disagrees import IterationDisagrees
 from ckptctl.rules.latest_missing import LatestMissing
+from ckptctl.rules.latest_not_recorded import LatestNotRecorded
 from ckptctl.rules.missing_state import MissingState
+from ckptctl.rules.mixed_generations import MixedGenerations
 from ckptctl.rules.name_reused import NameReused
+from ckptctl.rules.needs_another_ray import NeedsAnotherRay
 from ckptctl.rules.partial_checkpoint import PartialCheckpoint
+from ckptctl.rules.pending_journal import PendingJournal
 from ckptctl.rules.recorded_missing import RecordedMissing
 from ckptctl.rules.result_row_disagrees import ResultRowDisagrees
 from ckptctl.rules.result_rows_unnamed import ResultRowsUnnamed
+from ckptctl.rules.retention_overrun import RetentionOverrun
 from ckptctl.rules.stale_result_log import StaleResultLog
 from ckptctl.rules.stale_state import StaleState
 from ckptctl.rules.superseded_state import SupersededState
 from ckptctl.rules.temporary_left_behind import TemporaryLeftBehind
 from ckptctl.rules.text_order_differs import TextOrderDiffers
 from ckptctl.rules.truncated_log import TruncatedLog
+from ckptctl.rules.unexplained_gap import UnexplainedGap
 from ckptctl.rules.unparsed_name import UnparsedName
 from ckptctl.rules.unreadable_record import UnreadableRecord
 from ckptctl.rules.unrecorded_checkpoint import UnrecordedCheckpoint
+from ckptctl.rules.unsafe_name import UnsafeName
 
 __all__ = ["ALL", "Explanation", "Rule", "TrialRule", "by_code", "expand", "selected"]
 
 ALL: tuple[Rule, ...] = (
     UnparsedName(),
+    DuplicateIndex(),
     TextOrderDiffers(),
+    UnexplainedGap(),
     TemporaryLeftBehind(),
+    UnsafeName(),
     IndexBehindStorage(),
     IndexAheadOfStorage(),
     LatestMissing(),
@@ -51,16 +64,23 @@ ALL: tuple[Rule, ...] = (
     ForeignLatest(),
     StaleState(),
     StaleResultLog(),
+    IterationDisagrees(),
     BestDisagrees(),
+    LatestNotRecorded(),
     ForeignRoot(),
+    RetentionOverrun(),
     UnreadableRecord(),
     TruncatedLog(),
     SupersededState(),
     EmptyStateFile(),
     ForeignTrial(),
     MissingState(),
+    NeedsAnotherRay(),
     EmptyCheckpoint(),
     PartialCheckpoint(),
+    MixedGenerations(),
+    PendingJournal(),
+    ForeignLock(),
 )
 
 

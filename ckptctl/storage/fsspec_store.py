@@ -180,7 +180,11 @@ class FsspecStore:
             entries = self._tree(source)
             if not entries:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-            moved = {e.path: target + e.path[len(source) :] for e in entries}
+            moved = {
+                e.path: target + e.path[len(source) :]
+                for e in entries
+                if self._has_folders or not e.is_dir
+            }
             try:
                 self._copy(entries, moved)
                 self._check_copy(entries, moved, target)
@@ -199,7 +203,7 @@ class FsspecStore:
             folders = [key for key in keys if self._fs.isdir(key)]
             self._delete([key for key in keys if key not in set(folders)])
             for key in sorted(folders, key=len, reverse=True):
-                with suppress(OSError):
+                with suppress(FileNotFoundError):
                     if not self._fs.ls(key, detail=False):
                         self._fs.rmdir(key)
 
@@ -220,7 +224,7 @@ class FsspecStore:
     def _copy(self, entries: Iterable[Entry], moved: Mapping[str, str]) -> None:
         files = [e.path for e in entries if not e.is_dir]
         for entry in entries:
-            if entry.is_dir and self._has_folders:
+            if entry.is_dir and entry.path in moved:
                 self._fs.makedirs(self._key(moved[entry.path]), exist_ok=True)
         for path in files:
             self._make_parents(self._key(moved[path]))

@@ -77,12 +77,21 @@ def make_folders(path: str) -> list[str]:
     for folder in reversed(missing):
         try:
             os.mkdir(folder)
-        except FileExistsError:
+        except FileExistsError as error:
             if not os.path.isdir(folder):
-                raise
+                raise NotADirectoryError(errno.ENOTDIR, folder) from error
         else:
             made.append(folder)
     return made
+
+
+def remove_if_empty(path: str) -> None:
+    """Remove a folder, unless something is in it or it is gone."""
+    try:
+        os.rmdir(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+            raise
 
 
 def beside(path: str) -> str:

@@ -93,11 +93,11 @@ class LocalStore:
         """Write a new file durably, making its parents; False where the name exists."""
         full = self._writable(path)
         with self._translated("cannot write", path):
-            made = local_files.make_folders(os.path.dirname(full))
-            created = local_files.create_file(full, data)
-            for folder in made:
-                local_files.sync_folder(os.path.dirname(folder))
-        return created
+            try:
+                return self._create(full, data)
+            except FileNotFoundError:
+                # Another run took the folder away, which was empty, before we wrote into it.
+                return self._create(full, data)
 
     def replace(self, path: str, data: bytes) -> None:
         """Replace a file's content atomically and durably, keeping mode and owner."""
@@ -119,7 +119,7 @@ class LocalStore:
             except OSError:
                 for folder in reversed(made):
                     with suppress(OSError):
-                        os.rmdir(folder)
+                        local_files.remove_if_empty(folder)
                 raise
             for folder in made:
                 local_files.sync_folder(os.path.dirname(folder))
@@ -136,8 +136,8 @@ class LocalStore:
                     os.unlink(full)
         # The longest path first: a folder comes after everything in it.
         for full in sorted(folders, key=len, reverse=True):
-            with suppress(OSError):
-                os.rmdir(full)
+            with self._translated("cannot remove", full[len(self._root) + 1 :]):
+                local_files.remove_if_empty(full)
 
     def flush(self, parents: Iterable[str]) -> None:
         """Make the names in these folders durable, and those of the folders themselves."""
@@ -153,6 +153,13 @@ class LocalStore:
             with self._translated("cannot remove", path), suppress(FileNotFoundError):
                 full = self._followed(path, "cannot remove")
                 os.unlink(local_files.beside(full))
+
+    def _create(self, full: str, data: bytes) -> bool:
+        made = local_files.make_folders(os.path.dirname(full))
+        created = local_files.create_file(full, data)
+        for folder in made:
+            local_files.sync_folder(os.path.dirname(folder))
+        return created
 
     def _full(self, path: str) -> str:
         if any(part in ("", ".", "..") for part in path.split("/")) or "\0" in path:

@@ -38,8 +38,6 @@ def trouble(error: BaseException, what: str, location: str, path: str = "") -> L
 
 
 def _cause(error: BaseException) -> tuple[str, str | None]:
-    if isinstance(error, LocationError):
-        return error.message, error.hint
     if isinstance(error, NotImplementedError):
         return "the driver cannot do this", None
     if isinstance(error, OSError):

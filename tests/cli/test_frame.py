@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -122,16 +123,19 @@ def test_a_full_disk_is_an_error_and_no_traceback(copy: Copy) -> None:
 
 
 def at_terminal(arguments: list[str], typed: str = "", columns: int = 100) -> Answer:
-    """Run with a terminal of some width on all three streams, and type something."""
+    """Run with a terminal of some width on all three streams, and type an answer."""
     env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
     for name in ("NO_COLOR", "FORCE_COLOR"):
         env.pop(name, None)
     child, master = pty.fork()
     if child == 0:  # pragma: no cover
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execve(sys.executable, [sys.executable, "-m", "ckptctl", *arguments], env)
-    os.write(master, typed.encode())
     seen = b""
     while True:
+        if typed and b"[y/N]" in seen:
+            os.write(master, typed.encode())
+            typed = ""
         try:
             more = os.read(master, 65536)
         except OSError:

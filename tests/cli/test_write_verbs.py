@@ -86,7 +86,7 @@ def test_a_refused_plan_says_what_would_pass(ckptctl: Call, copy: Copy) -> None:
 
 
 @pytest.mark.parametrize(
-    "template", ["checkpoint_{", "checkpoint_{loss.real}", "checkpoint_{loss!r}"]
+    "template", ["checkpoint_{", "checkpoint_{loss[0]}", "checkpoint_{loss!r}"]
 )
 def test_a_bad_template_is_a_usage_error(ckptctl: Call, copy: Copy, template: str) -> None:
     assert ckptctl("rename", copy(CLEAN), "--to", template, "-n").code == 2
@@ -128,12 +128,21 @@ def test_a_plan_file_that_is_not_there(ckptctl: Call, tmp_path: Path) -> None:
 
 
 def test_if_one_plan_is_refused_none_is_applied(ckptctl: Call, copy: Copy) -> None:
-    good, bad = copy(CLEAN), copy("no-state--ray-2.54.1-function_topk")
+    good, bad = copy(CLEAN), copy("ray-2.54.1-class_freq")
     before = snapshot(good)
-    refused = ckptctl("rename", good, bad, "--to", "checkpoint_{index:06d}-{eval/acc:.9f}", "--yes")
-    if refused.code == 14:
-        assert snapshot(good) == before
-    arguments = ("rename", good, bad.parent / "nowhere", "--to", TEMPLATE, "--yes")
+    arguments = ("rename", good, bad, "--to", "checkpoint_{index:06d}-{eval/acc:.3f}", "--yes")
+    assert ckptctl(*arguments).code == 14
+    assert snapshot(good) == before
+    assert ckptctl(*arguments, "--keep-going").code == 14
+    assert snapshot(good) != before
+
+
+def test_if_one_location_cannot_be_read_nothing_is_applied(
+    ckptctl: Call, copy: Copy, tmp_path: Path
+) -> None:
+    good = copy(CLEAN)
+    before = snapshot(good)
+    arguments = ("rename", good, tmp_path / "nowhere", "--to", TEMPLATE, "--yes")
     assert ckptctl(*arguments).code == 10
     assert snapshot(good) == before
     assert ckptctl(*arguments, "--keep-going").code == 10

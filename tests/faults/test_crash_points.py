@@ -54,9 +54,7 @@ def applying(plan: Plan) -> Act:
     return lambda store: apply(store, plan)
 
 
-def crash(
-    world: World, act: Act, at: int, *, after: bool = False, watched: bool = True
-) -> bool:
+def crash(world: World, act: Act, at: int, *, after: bool = False, watched: bool = True) -> bool:
     """Do something that crashes; False where it came to its end before."""
     store = world.store
     world.faults.arm(at, after=after)

@@ -257,18 +257,12 @@ class Planner:
 
     def move(self, source: str, target: str) -> None:
         inside = {
-            p[len(source) + 1 :]: data
-            for p, data in self.now.items()
-            if p.startswith(f"{source}/")
+            p[len(source) + 1 :]: data for p, data in self.now.items() if p.startswith(f"{source}/")
         }
-        files = tuple(
-            TreeFile(path=p, size=len(data)) for p, data in sorted(inside.items()) if p
-        )
+        files = tuple(TreeFile(path=p, size=len(data)) for p, data in sorted(inside.items()) if p)
         identity = self.ids.pop(source, None)
         self.ids[target] = identity
-        self.steps.append(
-            MoveTree(source=source, target=target, files=files, file_id=identity)
-        )
+        self.steps.append(MoveTree(source=source, target=target, files=files, file_id=identity))
         for inner in inside:
             self.now[f"{target}/{inner}"] = self.now.pop(f"{source}/{inner}")
 
@@ -291,8 +285,7 @@ class Planner:
 
     def plan(self, *, ids: bool = True) -> Plan:
         steps = [
-            s if ids or isinstance(s, ReplaceFile) else replace(s, file_id=None)
-            for s in self.steps
+            s if ids or isinstance(s, ReplaceFile) else replace(s, file_id=None) for s in self.steps
         ]
         return with_id(
             Plan(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.judge.judge import Judge
+from tests.judge.judge import Judge, Option
 
 NAME = "exp"
 
@@ -26,12 +26,10 @@ class Experiments:
         self._root = root
         self._kept: dict[str, Path] = {}
 
-    def get(self, scenario: str, **options: int | bool | None) -> Path:
+    def get(self, scenario: str, **options: Option) -> Path:
         """A fresh experiment of that scenario."""
         key = "-".join([scenario, *(f"{name}-{value}" for name, value in options.items())])
-        return self.built(
-            key, lambda storage: self._judge.make(scenario, storage, NAME, **options)
-        )
+        return self.built(key, lambda storage: self._judge.make(scenario, storage, NAME, **options))
 
     def behind(self, scenario: str, first: int = 3, then: int = 6) -> Path:
         """One whose saved state knows less than its folders and its result log.

@@ -46,7 +46,7 @@ def verify(folder: Path, version: str) -> str | None:
 def install(folder: Path, version: str) -> None:
     venv.create(folder, with_pip=True)
     wanted = [f"ray[tune]=={version}", *constraints_for(version)]
-    pip = [folder / "bin" / "python", "-m", "pip"]
+    pip = [str(folder / "bin" / "python"), "-m", "pip"]
     options = ["--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", *options, *wanted], check=True)
 

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypeAlias
 
 SCRIPTS = Path(__file__).parent / "ray_scripts"
 REPOSITORY = Path(__file__).parents[2]
@@ -20,6 +20,11 @@ READY_MARKER = "ckptctl-judge-ready"
 # Names from the caller's environment that a Ray process may see; everything else could change
 # what it does.
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+
+# Seconds for one command; on an idle machine none takes a tenth of it.
+LIMIT = 240
+
+Option: TypeAlias = int | bool | None
 
 
 class JudgeError(Exception):
@@ -56,28 +61,18 @@ class Judge:
         major, minor = self.version.split(".")[:2]
         return int(major), int(minor)
 
-    def make(
-        self,
-        scenario: str,
-        storage: Path,
-        name: str,
-        *,
-        limit: float = 240,
-        **options: int | bool | None,
-    ) -> Path:
+    def make(self, scenario: str, storage: Path, name: str, **options: Option) -> Path:
         """Run a new experiment; the options are those of `make.py`."""
-        self._ask("make", limit, scenario=scenario, storage=str(storage), name=name, **options)
+        self._ask("make", scenario=scenario, storage=str(storage), name=name, **options)
         return storage / name
 
-    def read(self, experiment: Path, *, limit: float = 120) -> dict[str, Any]:
+    def read(self, experiment: Path) -> dict[str, Any]:
         """What Ray's own readers say of an experiment."""
-        return self._ask("read", limit, experiment=str(experiment))
+        return self._ask("read", experiment=str(experiment))
 
-    def resume(
-        self, experiment: Path, *, limit: float = 240, **options: int | bool | None
-    ) -> dict[str, Any]:
+    def resume(self, experiment: Path, **options: Option) -> dict[str, Any]:
         """Restore an experiment, let it go on, and say what became of its checkpoints."""
-        return self._ask("resume", limit, experiment=str(experiment), **options)
+        return self._ask("resume", experiment=str(experiment), **options)
 
     def close(self) -> None:
         """Shut Ray down; a later question starts it again."""
@@ -106,21 +101,21 @@ class Judge:
     ) -> None:
         self.close()
 
-    def _ask(self, command: str, limit: float, **arguments: object) -> dict[str, Any]:
+    def _ask(self, command: str, **arguments: object) -> dict[str, Any]:
         started = time.monotonic()
         process = self._running()
         assert process.stdin is not None and process.stdout is not None
         # The Ray process gives up first, and shuts its Ray down itself.
-        request = {"command": command, "limit": int(limit), "arguments": arguments}
+        request = {"command": command, "limit": LIMIT, "arguments": arguments}
         try:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
-            line = self._line(process.stdout, started + limit + 60)
+            line = self._line(process.stdout, started + LIMIT + 60)
         except OSError as error:
             raise self._failure(command, str(error)) from error
         if line is None:
             process.kill()
-            raise self._failure(command, f"no answer after {limit + 60:.0f} s")
+            raise self._failure(command, f"no answer after {LIMIT + 60} s")
         if not line:
             raise self._failure(command, "the Ray process ended")
         document = json.loads(line)

@@ -42,9 +42,7 @@ def test_a_failed_run_is_read_and_goes_on(
         assert trial["latest"]["state"]["iteration"] == 6
 
 
-def test_the_folder_reader_fails_class_trainables(
-    judge: Judge, experiments: Experiments
-) -> None:
+def test_the_folder_reader_fails_class_trainables(judge: Judge, experiments: Experiments) -> None:
     # Ray 2.7 pairs the wrong rows, later ones find no column at all.
     read = judge.read(experiments.get("class", fail_at=4, frequency=2))
     for found in read["from_path"].values():
@@ -79,6 +77,25 @@ def test_an_index_that_is_too_low_overwrites(judge: Judge, experiments: Experime
     assert len(resumed["overwritten"]) == 6
 
 
+def test_staging_that_is_still_there_wins_over_the_result_log(
+    judge: Judge, experiments: Experiments
+) -> None:
+    # Before 2.12 it lies in ~/ray_results, later in the folder of the Ray session.
+    experiment = experiments.get("function", fail_at=3, keep_staging=True)
+    for log in experiment.glob("*/result.json"):
+        log.write_text(log.read_text().replace("checkpoint_000001", "checkpoint_000001-edited"))
+    judge.resume(experiment, steps=4)
+    assert not any("edited" in log.read_text() for log in experiment.glob("*/result.json"))
+
+
+def test_without_staging_an_edited_result_log_stays(judge: Judge, experiments: Experiments) -> None:
+    experiment = experiments.get("function", fail_at=4)
+    for log in experiment.glob("*/result.json"):
+        log.write_text(log.read_text().replace("checkpoint_000001", "checkpoint_000001-edited"))
+    judge.resume(experiment, steps=5)
+    assert all("edited" in log.read_text() for log in experiment.glob("*/result.json"))
+
+
 @pytest.mark.parametrize("scenario", ["pbt", "pbt_class"])
 def test_a_population_leaves_a_foreign_latest(
     judge: Judge, experiments: Experiments, scenario: str
@@ -96,9 +113,7 @@ def seeded(read: Answer) -> list[int]:
     return [trial["checkpoints"][0]["state"]["seed"] for trial in read["trials"]]
 
 
-def test_the_reader_script_prints_one_document(
-    judge: Judge, experiments: Experiments
-) -> None:
+def test_the_reader_script_prints_one_document(judge: Judge, experiments: Experiments) -> None:
     experiment = experiments.get("function", fail_at=4)
     python = rays_folder() / f"ray-{judge.version}" / "bin" / "python"
     done = subprocess.run(

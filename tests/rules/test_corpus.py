@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,32 @@ def test_a_damage_is_told_and_nothing_else(place: Path) -> None:
 
 def test_two_states_are_told_as_an_info() -> None:
     assert "CKP203" in found(CORPUS / "damaged" / "two-states--ray-2.54.1-function_topk")
+
+
+def test_all_experiments_are_judged_by_rules_that_exist() -> None:
+    places = [*HEALTHY.iterdir(), *(CORPUS / "damaged").iterdir()]
+    assert len(places) == 46
+    codes = {c for p in HEALTHY.iterdir() for c in expected_of_healthy(p.name).split()}
+    codes |= {c for expected in DAMAGED.values() for c in expected.split()}
+    assert codes - {rule.code for rule in ALL} <= {"CKP401"}
+
+
+NEW_DAMAGES = {
+    "empty-checkpoint": "CKP301",
+    "mixed-generations": "CKP303",
+    "all-folders-removed": "CKP103 CKP104",
+    "unpadded-names": "CKP103 CKP104 CKP105",
+}
+
+
+@pytest.mark.parametrize("kind", NEW_DAMAGES)
+@pytest.mark.parametrize(
+    "name",
+    ["2.54.1-function_topk", "2.40.0-class_freq", "2.54.1-pbt", "2.7.2-function_topk", "2.6.3-pbt"],
+)
+def test_a_new_damage_is_told_and_nothing_else(kind: str, name: str, tmp_path: Path) -> None:
+    source, place = HEALTHY / f"ray-{name}", tmp_path / "experiment"
+    damage = [sys.executable, str(CORPUS / "damage.py"), kind, str(source), str(place)]
+    subprocess.run(damage, check=True)
+    expected = f"{NEW_DAMAGES[kind]} {expected_of_healthy(source.name)}"
+    assert serious(place) == with_a_rule(expected)

@@ -17,8 +17,11 @@ from tests.rules.builders import experiment
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 CONTRACT = {
     "CKP001": ("unparsed-name", INFO),
+    "CKP002": ("duplicate-index", WARNING),
     "CKP003": ("text-order-differs", WARNING),
+    "CKP004": ("unexplained-gap", INFO),
     "CKP005": ("temporary-left-behind", WARNING),
+    "CKP006": ("unsafe-name", INFO),
     "CKP101": ("index-behind-storage", ERROR),
     "CKP102": ("index-ahead-of-storage", INFO),
     "CKP103": ("latest-missing", ERROR),
@@ -31,16 +34,23 @@ CONTRACT = {
     "CKP110": ("foreign-latest", INFO),
     "CKP111": ("stale-state", ERROR),
     "CKP112": ("stale-result-log", WARNING),
+    "CKP113": ("iteration-disagrees", ERROR),
     "CKP114": ("best-disagrees", WARNING),
+    "CKP115": ("latest-not-recorded", ERROR),
     "CKP116": ("foreign-root", INFO),
+    "CKP117": ("retention-overrun", WARNING),
     "CKP201": ("unreadable-record", ERROR),
     "CKP202": ("truncated-log", WARNING),
     "CKP203": ("superseded-state", INFO),
     "CKP204": ("empty-state-file", ERROR),
     "CKP205": ("foreign-trial", INFO),
     "CKP206": ("missing-state", ERROR),
+    "CKP207": ("needs-another-ray", ERROR),
     "CKP301": ("empty-checkpoint", ERROR),
     "CKP302": ("partial-checkpoint", ERROR),
+    "CKP303": ("mixed-generations", ERROR),
+    "CKP901": ("pending-journal", ERROR),
+    "CKP902": ("foreign-lock", WARNING),
 }
 
 
@@ -77,7 +87,7 @@ def test_rules_are_found_by_code_and_slug() -> None:
 
 
 def test_codes_prefixes_and_slugs_are_expanded() -> None:
-    assert expand(["CKP20", "latest-missing"]) == {*(f"CKP20{i}" for i in range(1, 7)), "CKP103"}
+    assert expand(["CKP20", "latest-missing"]) == {*(f"CKP20{i}" for i in range(1, 8)), "CKP103"}
     assert expand(["ckp"]) == set(CONTRACT)
     assert expand([]) == frozenset()
 

@@ -269,7 +269,11 @@ def trainable_named(name):
 
 @contextlib.contextmanager
 def running(work, storage, settings, perturbed=False):
-    """Ray started, the control file written, and nothing left of an earlier run's staging."""
+    """Ray started, the control file written, and the staging of the run removed afterwards.
+
+    Staging is removed as if the machine or the Ray session were another one the next time: as
+    long as it is there, Ray uploads the result logs in it over those of the storage.
+    """
     from compat import RAY_VERSION
 
     logging.getLogger("ray").setLevel(logging.ERROR)
@@ -288,4 +292,6 @@ def running(work, storage, settings, perturbed=False):
         yield restored
     finally:
         restored.extend(json.loads(line) for line in log.read_text().splitlines())
-        shutil.rmtree(cache, ignore_errors=True)
+        if not settings.get("keep_staging"):
+            for staging in (cache, *work.glob("ray/session_2*/artifacts/*")):
+                shutil.rmtree(staging, ignore_errors=True)

@@ -20,7 +20,9 @@ def main():
     parser.add_argument("--fail-at", type=int, help="fail after this step; resume.py goes on")
     parser.add_argument("--trials", type=int, help="how many trials (2)")
     parser.add_argument("--late", type=int, help="which seed comes last to a perturbation (1)")
-    parser.add_argument("--local", action="store_const", const=True, help="no staging (before 2.12)")
+    parser.add_argument(
+        "--local", action="store_const", const=True, help="no staging (before 2.12)"
+    )
     parser.add_argument("--time-limit", type=int, default=300)
     arguments = vars(parser.parse_args())
     limit = arguments.pop("time_limit")

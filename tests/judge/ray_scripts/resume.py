@@ -12,7 +12,9 @@ def main():
     parser.add_argument("--steps", type=int, help="up to this step (of the first trial)")
     parser.add_argument("--stagger", type=int, help="each further trial makes so many steps less")
     parser.add_argument("--fail-at", type=int, help="fail again after this step")
-    parser.add_argument("--local", action="store_const", const=True, help="no staging (before 2.12)")
+    parser.add_argument(
+        "--local", action="store_const", const=True, help="no staging (before 2.12)"
+    )
     parser.add_argument("--time-limit", type=int, default=300)
     arguments = vars(parser.parse_args())
     limit = arguments.pop("time_limit")

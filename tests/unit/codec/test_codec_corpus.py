@@ -25,7 +25,8 @@ STATES = sorted(CORPUS.glob("*/*/experiment_state-*.json"))
 EDITED = [
     path
     for path in STATES
-    if "ray-2.6." not in str(path) and not path.parent.name.startswith(("state-truncated", "killed"))
+    if "ray-2.6." not in str(path)
+    and not path.parent.name.startswith(("state-truncated", "killed"))
 ]
 
 
@@ -120,7 +121,11 @@ def trial_edits(data: bytes, number: int) -> list[Change]:
     index = f"trial_data/{number}/0#storage#current_checkpoint_index"
     rows = f"trial_data/{number}/1#checkpoint_manager#_checkpoint_results"
     records: Any = read_pointer(data, RecordKind.JSON, rows)
-    edits = [Change("set", index, read_pointer(data, RecordKind.JSON, index), 70_000)]
+    name = f"trial_data/{number}/1#last_result/checkpoint_dir_name"
+    edits = [
+        Change("set", index, read_pointer(data, RecordKind.JSON, index), 70_000),
+        Change("set", name, None, "moved"),
+    ]
     if not records:
         return edits
     first: New = records[0]
@@ -137,21 +142,14 @@ def trial_edits(data: bytes, number: int) -> list[Change]:
             "metrics": {"training_iteration": 9, "nested": {"x": 0.5}},
         },
     )
-    return [
-        *edits,
-        Change("set", f"{rows}/{len(records) - 1}/checkpoint/path", None, "/moved"),
-        Change("insert", f"{rows}/0", None, to_json(record)),
-        Change("insert", f"{rows}/{len(records)}", None, {"$copy": ["_checkpoint_results", 0]}),
-        Change("remove", f"{rows}/{len(records) - 1}") if len(records) > 1 else edits[0],
-        Change("set", f"trial_data/{number}/1#last_result/checkpoint_dir_name", None, "moved"),
-    ][: 5 if len(records) == 1 else 6] if len(records) == 1 else [
-        *edits,
+    edits += [
         Change("set", f"{rows}/0/checkpoint/path", None, "/moved"),
         Change("insert", f"{rows}/0", None, to_json(record)),
         Change("insert", f"{rows}/{len(records)}", None, {"$copy": ["_checkpoint_results", 0]}),
-        Change("remove", f"{rows}/1"),
-        Change("set", f"trial_data/{number}/1#last_result/checkpoint_dir_name", None, "moved"),
     ]
+    if len(records) > 1:
+        edits.append(Change("remove", f"{rows}/1", to_json(records[1])))
+    return edits
 
 
 def check_trial(old: list[str], new: list[str], data: bytes, made: bytes, number: int) -> None:

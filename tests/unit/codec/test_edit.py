@@ -160,6 +160,18 @@ def test_edits_that_are_refused(edit: Change) -> None:
         apply_edits(state(), JSON, [edit])
 
 
+def test_values_that_are_nested_too_deep() -> None:
+    for depth in (250, 100_000):
+        value: list[Any] = []
+        for _ in range(depth):
+            value = [value]
+        for pointer in ("stats", "trial_data/0/0#storage#index"):
+            edit = Change("set", pointer, None, value)
+            if depth > 250 or "#" in pointer:
+                with pytest.raises(EditError, match="too deep"):
+                    apply_edits(state(), JSON, [edit])
+
+
 def test_json_lines() -> None:
     data = b'{"a": 1, "b": NaN}\n\nbroken\n{"a": 2}\r\n{"a": 3}\n{"a'
     edits = [
@@ -230,7 +242,9 @@ def test_csv() -> None:
 
 def test_a_pickle() -> None:
     data = pickle.dumps({"a": Thing(b=[1, 2])}, 5)
-    edited = apply_edits(data, PICKLE, [Change("set", "#a/b/1", 2, "x"), Change("insert", "#a/b/0", None, 0)])
+    edited = apply_edits(
+        data, PICKLE, [Change("set", "#a/b/1", 2, "x"), Change("insert", "#a/b/0", None, 0)]
+    )
     assert pickle.loads(edited)["a"].b == [0, 1, "x"]
     assert read_pointer(edited, PICKLE, "#a/b/2") == "x"
     for pointer in ("a", "", "a#b", "##a"):
@@ -254,4 +268,6 @@ def test_many_documents_stay_within_memory() -> None:
     pointers = [f"rows/{n}#p#n" for n in range(200)]
     assert read_many(data, JSON, pointers) == tuple(range(200))
     edits = [Change("set", pointer, n, -n) for n, pointer in enumerate(pointers)]
-    assert read_many(apply_edits(data, JSON, edits), JSON, pointers) == tuple(-n for n in range(200))
+    assert read_many(apply_edits(data, JSON, edits), JSON, pointers) == tuple(
+        -n for n in range(200)
+    )

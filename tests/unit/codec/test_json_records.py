@@ -19,7 +19,7 @@ from ckptctl.codec.json_records import (
     read_lines,
 )
 from ckptctl.codec.json_text import JsonText
-from ckptctl.codec.values import New, Sealed
+from ckptctl.codec.values import New, Sealed, Value
 
 
 def test_non_finite_numbers_are_read() -> None:
@@ -95,9 +95,9 @@ def test_searching_broken_json(text: str) -> None:
 def test_lines() -> None:
     data = b'{"a": 1}\n\n{"a": NaN}\r\noops\n  \n[2]\n{"a": '
     lines = read_lines(data)
-    assert [(row.line, row.offset) for row in lines.rows] == [(0, 0), (2, 10), (5, 31)]
+    assert [(row.line, row.offset) for row in lines.rows] == [(0, 0), (2, 10), (5, 30)]
     assert lines.rows[0] == Row(0, 0, {"a": 1})
-    assert data[31:].startswith(b"[2]")
+    assert data[30:].startswith(b"[2]")
     assert [line for line, _ in lines.bad] == [3]
     assert lines.torn == "line 7 is cut off"
 
@@ -177,7 +177,9 @@ def test_structure_takes_the_style_of_the_file() -> None:
         ("insert", ("none",), 0, 7),
         ("remove", ("a",)),
     )
-    assert made == """{
+    assert (
+        made
+        == """{
   "list": [
     {"x" :1},
     null,
@@ -194,12 +196,17 @@ def test_structure_takes_the_style_of_the_file() -> None:
     ]
   }
 }"""
+    )
 
 
 def test_all_go_and_one_comes() -> None:
     assert edited("[1, 2]", ("remove", ("0",)), ("remove", ("1",))) == "[]"
-    assert edited("[ 1, 2 ]", ("remove", ("0",)), ("remove", ("1",)), ("insert", (), 2, 3)) == "[ 3 ]"
-    assert edited('{"a":1,"b":2}', ("remove", ("b",)), ("set", ("c",), [1, 2])) == '{"a":1,"c":[1,2]}'
+    assert (
+        edited("[ 1, 2 ]", ("remove", ("0",)), ("remove", ("1",)), ("insert", (), 2, 3)) == "[ 3 ]"
+    )
+    assert (
+        edited('{"a":1,"b":2}', ("remove", ("b",)), ("set", ("c",), [1, 2])) == '{"a":1,"c":[1,2]}'
+    )
     assert edited("[]", ("insert", (), 0, 1), ("insert", (), 0, 2)) == "[1, 2]"
     assert edited("{}", ("set", ("a",), 1)) == '{"a": 1}'
 
@@ -236,7 +243,8 @@ def test_json_edits_that_are_refused() -> None:
         edited("[[1]]", ("set", ("0",), 2), ("set", ("0", "0"), 3))
     with pytest.raises(EditError, match="two edits"):
         edited("[[1]]", ("remove", ("0",)), ("set", ("0", "0"), 3))
-    for value in (b"raw", New(global_="a:b"), [Sealed("x")], {"a": Sealed("x")}):
+    values: list[Value] = [b"raw", New(global_="a:b"), [Sealed("x")], {"a": Sealed("x")}]
+    for value in values:
         with pytest.raises(EditError):
             edited("[1]", ("set", ("0",), value))
         with pytest.raises(EditError):

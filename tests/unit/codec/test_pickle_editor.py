@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -15,7 +16,7 @@ from ckptctl.codec.pickle_emit import Emitter
 from ckptctl.codec.pickle_paths import find
 from ckptctl.codec.pickle_proof import Expected, Kept, prove
 from ckptctl.codec.pickle_reader import Opaque, attr, decode
-from ckptctl.codec.values import Copy, New, Ref, Sealed, Value
+from ckptctl.codec.values import Copy, New, Ref, Sealed, Tuple, Value
 
 SAMPLES = Path(__file__).parent / "samples"
 PROTOCOLS = range(6)
@@ -68,7 +69,9 @@ def global_of(kind: type) -> str:
 
 def record(path: str, filesystem: Value = None) -> New:
     checkpoint = New(global_=global_of(Checkpoint), state={"path": path, "filesystem": filesystem})
-    return New(global_=global_of(Result), state={"checkpoint": checkpoint, "metrics": {"loss": 1.5}})
+    return New(
+        global_=global_of(Result), state={"checkpoint": checkpoint, "metrics": {"loss": 1.5}}
+    )
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -113,7 +116,7 @@ def test_empty_containers_grow(protocol: int) -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_one_of_several_readers_of_a_shared_text_changes(protocol: int) -> None:
-    name = "".join(["checkpoint", "_1"])
+    name = "checkpoint_1"
     data = pickle.dumps({"a": name, "b": name, "c": [name]}, protocol)
     for path, expected in [
         (("a",), {"a": "new", "b": name, "c": [name]}),
@@ -127,7 +130,7 @@ def test_one_of_several_readers_of_a_shared_text_changes(protocol: int) -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_all_readers_of_a_shared_text_change(protocol: int) -> None:
-    name = "".join(["checkpoint", "_1"])
+    name = "checkpoint_1"
     editor = PickleEditor(pickle.dumps({"a": name, "b": name, "c": [name]}, protocol))
     for path in (("a",), ("b",), ("c", 0)):
         editor.set(path, "new")
@@ -139,7 +142,7 @@ def test_all_readers_of_a_shared_text_change(protocol: int) -> None:
 
 
 def test_readers_that_change_apart() -> None:
-    name = "".join(["checkpoint", "_1"])
+    name = "checkpoint_1"
     editor = PickleEditor(pickle.dumps({"a": name, "b": name, "c": name}))
     editor.set(("a",), "x")
     editor.set(("b",), "y")
@@ -315,7 +318,26 @@ def test_what_lies_behind_the_pickle_stays() -> None:
     assert pickle.loads(edited) == [70_000]
 
 
-REFUSED = {
+class Named:
+    def __new__(cls, *names: object) -> Self:
+        made = super().__new__(cls)
+        made.names = names
+        return made
+
+    names: tuple[object, ...]
+
+
+@pytest.mark.parametrize("size", range(6))
+def test_tuples_and_arguments(size: int) -> None:
+    items: tuple[Value, ...] = tuple(range(size))
+    editor = PickleEditor(pickle.dumps({"a": 1, "b": 2}))
+    editor.set(("a",), Tuple(items))
+    editor.set(("b",), New(global_=global_of(Named), args=items))
+    made = loads(editor.tobytes())
+    assert made["a"] == made["b"].names == items
+
+
+REFUSED: dict[str, Callable[[Any], object]] = {
     "tuple item removed": lambda e: e.remove(("pair",), 0),
     "insert into tuple": lambda e: e.insert(("pair",), 0, 1),
     "insert behind the end": lambda e: e.insert(("empty",), 1, 1),
@@ -346,10 +368,14 @@ def _copy_from() -> Value:
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str) -> None:
-    editor = PickleEditor(pickle.dumps(Manager(3)))
     with pytest.raises((EditError, PointerError)):
-        REFUSED[case](editor)
-        editor.tobytes()
+        attempt(case)
+
+
+def attempt(case: str) -> bytes:
+    editor = PickleEditor(pickle.dumps(Manager(3)))
+    REFUSED[case](editor)
+    return editor.tobytes()
 
 
 def test_empty_deques_cannot_grow() -> None:
@@ -401,6 +427,44 @@ def test_code_by_value_is_shared_by_copies() -> None:
     functions = [rec["config"]["f"] for rec in root["recs"]]
     assert all(function is functions[0] for function in functions)
     assert root["recs"][2]["config"]["inst"] is not root["recs"][0]["config"]["inst"]
+
+
+def test_a_copy_before_the_code_it_needs() -> None:
+    data = bytes.fromhex((SAMPLES / "code_by_value.hex").read_text())
+    editor = PickleEditor(data)
+    editor.insert(("recs",), 0, Copy(("recs", 2)))
+    editor.insert(("recs",), 2, {"i": "new"})
+    editor.remove(("recs",), 1)
+    editor.set(("recs", 0, "i"), "first")
+    root: Any = decode(editor.tobytes()).root
+    assert [rec["i"] for rec in root["recs"]] == [2, "first", "new", 2]
+    assert root["latest"] is root["recs"][3]
+    assert root["recs"][0]["config"]["f"] is root["recs"][1]["config"]["f"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("count", [0, 1, 2, 1500])
+def test_a_list_is_laid_anew_where_a_copy_needs_it(protocol: int, count: int) -> None:
+    knot: list[Any] = ["k"]
+    knot.append(knot)
+    value = [*range(count), "text", knot, ["x"], ("t",)]
+    editor = PickleEditor(pickle.dumps({"list": value, "again": value[-2]}, protocol))
+    editor.insert(("list",), count, Copy(("list", count + 1)))
+    editor.insert(("list",), count + 4, "end")
+    editor.set(("list", count), "changed")
+    editor.set(("list", count + 2, 0), "y")
+    editor.remove(("list",), count + 3)
+    if count:
+        editor.remove(("list",), 0)
+    made = loads(editor.tobytes())
+    head = list(range(1, count))
+    assert made["list"][: len(head)] == head
+    copy, text, same_knot, x, end = made["list"][len(head) :]
+    assert (text, x, end) == ("changed", ["y"], "end")
+    assert made["again"] is x
+    assert copy[0] == "k"
+    assert copy[1] is copy
+    assert same_knot[1] is same_knot
 
 
 # -- the proof itself

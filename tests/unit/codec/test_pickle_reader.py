@@ -173,7 +173,7 @@ def test_plain_names_what_stays_opaque() -> None:
 
 def test_plain_asks_what_to_make_of_objects() -> None:
     root = decode(pickle.dumps([Plain(), {"a": Plain(x=1)}])).root
-    assert plain(root, lambda node: attrs(node)) == [{}, {"a": {"x": 1}}]
+    assert plain(root, attrs) == [{}, {"a": {"x": 1}}]
 
 
 def test_plain_has_limits() -> None:
@@ -231,3 +231,66 @@ def test_objects_in_the_value_language() -> None:
         },
     )
     assert to_value(decode(pickle.dumps({1: 2j})).root) == {"1": "2j"}
+
+
+def test_an_object_inside_itself_is_sealed() -> None:
+    thing = Plain()
+    thing.__dict__["me"] = [thing]
+    made = to_value(decode(pickle.dumps(thing, 4)).root)
+    assert made == New(global_=name_of(Plain), state={"me": [Sealed(name_of(Plain))]})
+
+
+def _call(module: str, name: str, args: bytes, state: bytes = b"") -> bytes:
+    return f"c{module}\n{name}\n".encode() + b"(" + args + b"tR" + state + b"."
+
+
+MALFORMED_CALLS = {
+    "uuid": _call("uuid", "UUID", b"", b"}X\x03\0\0\0int\x8a\x11" + b"\x7f" * 17 + b"sb"),
+    "path": _call("pathlib", "PosixPath", b"K\x01"),
+    "decimal": _call("decimal", "Decimal", b"K\x01"),
+    "date of three bytes": _call("datetime", "date", b"C\x03\x07\xe4\x01"),
+    "date in month 13": _call("datetime", "date", b"C\x04\x07\xe4\x0d\x01"),
+    "datetime of nothing": _call("datetime", "datetime", b""),
+    "datetime of nine bytes": _call("datetime", "datetime", b"C\x09" + b"\x01" * 9),
+    "datetime at hour 99": _call("datetime", "datetime", b"C\x0a\x07\xe4\x01\x01c\0\0\0\0\0"),
+    "zone": _call("datetime", "datetime", b"C\x0a\x07\xe4\x01\x01\0\0\0\0\0\0N"),
+    "zone of text": _call(
+        "datetime",
+        "datetime",
+        b"C\x0a\x07\xe4\x01\x01\0\0\0\0\0\0cdatetime\ntimezone\n(X\x01\0\0\0xtR",
+    ),
+    "zone of years": _call(
+        "datetime",
+        "datetime",
+        b"C\x0a\x07\xe4\x01\x01\0\0\0\0\0\0cdatetime\ntimezone\n(cdatetime\ntimedelta\n(K\x63tRtR",
+    ),
+    "timedelta of text": _call("datetime", "timedelta", b"X\x01\0\0\0x"),
+    "timedelta of ages": _call("datetime", "timedelta", b"\x8a\x08" + b"\x7f" * 8),
+    "complex": _call("builtins", "complex", b"X\x02\0\0\0" + b"1j"),
+    "set of a number": _call("builtins", "set", b"K\x01"),
+    "set of two": _call("builtins", "set", b"]]"),
+    "bytes": _call("builtins", "bytes", b"K\x63"),
+    "bytearray": _call("builtins", "bytearray", b"J\xff\xff\xff\x7f"),
+    "encode": _call("_codecs", "encode", b"X\x01\0\0\0aX\x05\0\0\0rot13"),
+    "encode beyond latin": _call("_codecs", "encode", b"X\x03\0\0\0\xe2\x82\xacX\x06\0\0\0latin1"),
+    "scalar of nothing": _call("numpy.core.multiarray", "scalar", b""),
+    "buffer in Fortran order": _call("numpy.core.numeric", "_frombuffer", b"C\0N)X\x01\0\0\0F"),
+    "array without state": _call("numpy.core.multiarray", "_reconstruct", b"NNN"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED_CALLS)
+def test_calls_that_make_no_sense_stay_opaque(case: str) -> None:
+    made = plain(decode(MALFORMED_CALLS[case]).root)
+    assert isinstance(made, str)
+    assert made.startswith("<")
+
+
+def test_lengths_of_eight_bytes() -> None:
+    length = (3).to_bytes(8, "little")
+    assert decode(b"\x8d" + length + b"abc.").root == "abc"
+    assert decode(b"\x8e" + length + b"abc.").root == b"abc"
+    assert decode(b"\x96" + length + b"abc.").root == bytearray(b"abc")
+    assert decode(b"B\x03\0\0\0abc.").root == b"abc"
+    assert decode(b"\x8b\x02\0\0\0\xff\xff.").root == -1
+    assert decode(b"Nr\x05\0\0\x000j\x05\0\0\0.").root is None

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from ckptctl.codec.errors import RecordError
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, from_json, same, to_json
+from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, from_json, same, to_json
 
-FORMS = [
+FORMS: list[tuple[object, object]] = [
     (None, None),
     ([1, "a", 0.5, True], [1, "a", 0.5, True]),
     (math.inf, {"$float": "inf"}),
@@ -21,6 +21,11 @@ FORMS = [
         New(global_="m:C", state={"x": Copy(("a", 0)), "$": None}),
         {"$new": "m:C", "state": {"$dict": [["x", {"$copy": ["a", 0]}], ["$", None]]}},
     ),
+    (
+        New(global_="m:C", args=(1, Tuple((2,)))),
+        {"$new": "m:C", "state": {}, "args": [1, {"$tuple": [2]}]},
+    ),
+    (Tuple(()), {"$tuple": []}),
     (CopyFrom("a/0#b"), {"$copy_from": "a/0#b"}),
     (Ref(("a",)), {"$ref": ["a"]}),
     (Sealed("m:f"), {"$sealed": "m:f"}),
@@ -31,6 +36,12 @@ FORMS = [
 def test_forms(value: object, form: object) -> None:
     assert to_json(value) == form  # type: ignore[arg-type]
     assert from_json(form) == value
+
+
+@pytest.mark.parametrize(
+    "value", [New(global_="m:C", state={"x": 1}), [Copy(("a",))], b"x", Ref(())]
+)
+def test_a_value_is_its_own_form(value: object) -> None:
     assert from_json(value) == value
 
 
@@ -82,10 +93,17 @@ def test_what_is_no_value(value: object) -> None:
         ([1], [1, 2], False),
         ({"a": 1}, {"a": 1.0}, True),
         ({"a": 1}, {"b": 1}, False),
-        (New(global_="a:b", state={"x": math.nan}), New(global_="a:b", state={"x": math.nan}), True),
+        (
+            New(global_="a:b", state={"x": math.nan}),
+            New(global_="a:b", state={"x": math.nan}),
+            True,
+        ),
         (New(global_="a:b"), New(global_="a:c"), False),
         (Sealed("x"), Sealed("x"), True),
         (b"1", "1", False),
+        (Tuple((1, 2)), [1, 2], True),
+        ([1], Tuple((2,)), False),
+        (New(global_="a:b", args=(1,)), New(global_="a:b"), False),
     ],
 )
 def test_same(left: object, right: object, expected: bool) -> None:

@@ -272,10 +272,12 @@ def test_the_next_save_of_a_failed_trial_counts_in_the_order() -> None:
 def test_precision_and_padding_are_raised_together() -> None:
     experiment = make_experiment(
         make_trial(
-            [Save(name=f"checkpoint_{n:06d}", iteration=n // 2 + 9, metrics={"loss": 0.5 + n / 1000})
-             for n in range(4)]
+            [
+                replace(save, iteration=place // 2 + 9)
+                for place, save in enumerate(saves([0.5, 0.501, 0.502, 0.503]))
+            ]
         )
-    )  # fmt: skip
+    )
     refusal = _refusal(_plan(experiment))
     assert _proposed(refusal) == "checkpoint_{training_iteration:02d}-{loss:.3f}"
     assert refusal.help[0] == (
