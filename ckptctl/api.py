@@ -38,9 +38,25 @@ def scan(
     location: str, *, layout: str | None = None, trial: str | None = None
 ) -> tuple[Experiment, ...]:
     """Read every experiment under `location`, with all that its witnesses say."""
+    return tuple(narrow(e, trial) for e in experiments(location, layout=layout, trial=trial))
+
+
+def experiments(
+    location: str, *, layout: str | None = None, trial: str | None = None
+) -> tuple[Experiment, ...]:
+    """Read every experiment under `location` that has a matching trial, with all its trials."""
     from ckptctl import scanner
 
-    return tuple(narrow(e, trial) for e in scanner.scan(location, layout=layout))
+    found = scanner.scan(location, layout=layout)
+    matching = tuple(e for e in found if trial is None or narrow(e, trial).trials)
+    if not matching:
+        names = [t.trial_id or t.dirname for e in found for t in narrow(e).trials]
+        raise UsageError(
+            f"no trial under {location} matches {trial}",
+            hint=f"there are {', '.join(names[:8])}" if names else "there are none",
+            location=location,
+        )
+    return matching
 
 
 def check(
@@ -61,10 +77,8 @@ def audit(
     ignore: Sequence[str] = (),
 ) -> tuple[tuple[Experiment, tuple[Finding, ...]], ...]:
     """Scan and check; what is left out by `trial` was read all the same."""
-    from ckptctl import scanner
-
     pairs = []
-    for whole in scanner.scan(location, layout=layout):
+    for whole in experiments(location, layout=layout, trial=trial):
         view = narrow(whole, trial)
         kept = {t.dirname for t in view.trials} | {None}
         found = check(whole, select=select, ignore=ignore)
@@ -77,13 +91,6 @@ def narrow(experiment: Experiment, trial: str | None = None) -> Experiment:
     trials = tuple(t for t in experiment.trials if experiment.focus in (None, t.dirname))
     if trial is not None:
         trials = tuple(t for t in trials if _matches(t, trial))
-        if not trials:
-            known = ", ".join(t.trial_id or t.dirname for t in experiment.trials[:8])
-            raise UsageError(
-                f"no trial of {experiment.location} matches {trial}",
-                hint=f"its trials are {known}" if known else "it has no trials",
-                location=experiment.location,
-            )
     return experiment if trials == experiment.trials else replace(experiment, trials=trials)
 
 
@@ -121,6 +128,7 @@ def plan_reindex(
     allow_reorder: bool = False,
     unsafe: bool = False,
     relocate: bool = False,
+    quarantine: bool = False,
 ) -> Plan:
     """Plan what makes the records agree with the folders, or with `by` new indices for both."""
     from ckptctl.model.policies import parse_policy
@@ -128,7 +136,18 @@ def plan_reindex(
     from ckptctl.planner.repair import plan_repair
 
     if by is None:
-        draft = plan_repair(experiment, unsafe=unsafe, relocate=relocate, trial_glob=trial)
+        draft = plan_repair(
+            experiment,
+            unsafe=unsafe,
+            relocate=relocate,
+            quarantine=quarantine,
+            trial_glob=trial,
+        )
+    elif quarantine:
+        raise UsageError(
+            "folders are not moved aside and renumbered in one go",
+            hint="reindex --quarantine first, then reindex --by",
+        )
     else:
         policy = parse_policy(by) if isinstance(by, str) else by
         draft = plan_reindex_by(experiment, policy, allow_reorder=allow_reorder, trial_glob=trial)
@@ -373,11 +392,11 @@ def _score(checkpoint: Checkpoint, metric: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def rules() -> tuple[Rule, ...]:
-    """Every rule there is, in order of code."""
-    from ckptctl.rules import ALL
+def rules(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """Every rule that is selected (all, where nothing is) and not ignored, in order of code."""
+    from ckptctl.rules import selected
 
-    return tuple(sorted(ALL, key=lambda rule: rule.code))
+    return tuple(sorted(selected(select, ignore), key=lambda rule: rule.code))
 
 
 def rule(word: str) -> Rule:

@@ -99,7 +99,9 @@ def _places(entries: Sequence[Entry], layout: str | None) -> tuple[_Place, ...]:
                 taken[folder] = place
     if listed.named is None or isinstance(listed.named, Plain):
         for folder in plain_roots(listed.whole, taken):
-            taken[folder] = listed.place(folder, Plain())
+            place = listed.plain(folder)
+            if place is not None:
+                taken[folder] = place
     return tuple(taken[folder] for folder in sorted(taken))
 
 
@@ -118,18 +120,25 @@ class _Listed:
             return None
         if not _could_be_experiment(self.whole, folder):
             return None
-        place = self.place(folder, self.named)
-        surely = place is not None and (place.match.confidence > ALONE or folder == "")
-        return None if not surely or isinstance(place.layout, Plain) else place
-
-    def place(self, folder: str, layout: Layout | None) -> _Place | None:
-        """`folder` as an experiment of this layout, or of the one that fits best."""
-        tree = Tree(_below(self._entries, self._paths, folder))
-        match = layout.match(tree) if layout else None
-        found = (layout, match) if layout else detect(tree)
-        if found is None or found[0] is None or found[1] is None:
+        tree = self._below(folder)
+        found = (self.named, self.named.match(tree)) if self.named else detect(tree)
+        if found is None or found[1] is None or isinstance(found[0], Plain):
             return None
-        place = _Place(prefix=folder, tree=tree, layout=found[0], match=found[1])
+        if found[1].confidence <= ALONE and folder:
+            return None
+        return self._place(folder, tree, found[0], found[1])
+
+    def plain(self, folder: str) -> _Place | None:
+        """`folder` as one that holds bare checkpoints."""
+        layout, tree = Plain(), self._below(folder)
+        match = layout.match(tree)
+        return None if match is None else self._place(folder, tree, layout, match)
+
+    def _below(self, folder: str) -> Tree:
+        return Tree(_below(self._entries, self._paths, folder))
+
+    def _place(self, folder: str, tree: Tree, layout: Layout, match: Match) -> _Place:
+        place = _Place(prefix=folder, tree=tree, layout=layout, match=match)
         own = _below(self._entries, self._paths, place.own_folder)
         return replace(place, own=tuple(own))
 
@@ -174,6 +183,7 @@ def _read(reader: Reader, place: _Place, *, collect_globals: bool) -> Experiment
         experiment,
         why=place.match.why,
         pending=_pending(place.own),
+        quarantined=_quarantined(place.own),
         lock_holder=_lock_holder(reader, place),
     )
 
@@ -213,6 +223,16 @@ def _pending(own: Sequence[Entry]) -> str | None:
         elif name == "commit.json":
             closed.add(folder)
     return next((opened[f] for f in sorted(opened, reverse=True) if f not in closed), None)
+
+
+def _quarantined(own: Sequence[Entry]) -> tuple[str, ...]:
+    """The folders that were moved aside: a trial's below its name, those of a lone one directly."""
+    found: set[str] = set()
+    for entry in own:
+        where, *parts = entry.path.split("/")
+        if where == "quarantine":
+            found.update("/".join(parts[:depth]) for depth in (1, 2) if len(parts) >= depth)
+    return tuple(sorted(found))
 
 
 def _lock_holder(reader: Reader, place: _Place) -> str | None:

@@ -9,7 +9,7 @@ _ckptctl() {
             --select) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902" ;;
             --ignore) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902" ;;
             --fail-on) words="error warning info never" ;;
-            --format) words="text json" ;;
+            --format) words="text json jsonl tsv csv github sarif junit markdown" ;;
             --color) words="auto always never" ;;
             --on-missing) words="error skip" ;;
             --by) words="sequential training_iteration ray-2.6" ;;
@@ -17,17 +17,17 @@ _ckptctl() {
         esac
         if [[ -z $words && $cur == -* ]]; then
             case "${COMP_WORDS[1]}" in
-                scan) words="--layout --trial --select --ignore --fail-on --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                rename) words="--to --on-missing --allow-reorder --layout --trial --dry-run -n --yes -y --check --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                reindex) words="--by --relocate --allow-reorder --layout --trial --dry-run -n --yes -y --check --unsafe --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                apply) words="--dry-run -n --yes -y --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                undo) words="--dry-run -n --yes -y --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                resume) words="--dry-run -n --yes -y --format --json -o --output -q --quiet -v --verbose --color --help -h" ;;
-                history) words="--format --json -o --output -q --quiet --color --help -h" ;;
-                latest) words="--layout --trial --format --json -o --output --color --help -h" ;;
-                best) words="--metric --mode --layout --trial --format --json -o --output --color --help -h" ;;
-                rules) words="--format --json -o --output -q --quiet --color --help -h" ;;
-                demo) words="--help -h" ;;
+                scan) words="--layout --trial --select --ignore --fail-on --html --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                rename) words="--to --on-missing --allow-reorder --layout --trial -n --dry-run -y --yes --check --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                reindex) words="--by --relocate --allow-reorder --layout --trial -n --dry-run -y --yes --check --unsafe --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                apply) words="-n --dry-run -y --yes --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                undo) words="-n --dry-run -y --yes --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                resume) words="-n --dry-run -y --yes --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                history) words="--format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                latest) words="--layout --trial --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                best) words="--metric --mode --layout --trial --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                rules) words="--format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                demo) words="-h --help" ;;
             esac
         elif [[ -z $words && ${COMP_WORDS[1]} == rules ]]; then
             words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902"

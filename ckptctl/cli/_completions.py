@@ -55,7 +55,7 @@ def verbs(codes: Sequence[str]) -> tuple[Verb, ...]:
 
 
 def _option(param: object, codes: Sequence[str]) -> Option:
-    names: tuple[str, ...] = tuple(getattr(param, "opts", ()))
+    names = tuple(sorted(getattr(param, "opts", ()), key=len))  # of --help they come in any order
     takes = not (getattr(param, "is_flag", False) or getattr(param, "count", False))
     long = names[-1] if names[-1].startswith("--") else names[0]
     metavar = str(getattr(param, "metavar", None) or "")
@@ -106,8 +106,10 @@ def _names(verb: Verb) -> Iterator[str]:
 
 
 def _bash_values(found: Sequence[Verb]) -> Iterator[str]:
-    """An option has one meaning everywhere, so the verb does not matter."""
-    known = {o.names: o.choices for v in found for o in v.options if o.choices}
+    """An option has one meaning everywhere, so all that any verb takes is offered."""
+    known: dict[tuple[str, ...], dict[str, None]] = {}
+    for option in (o for v in found for o in v.options if o.choices):
+        known.setdefault(option.names, {}).update(dict.fromkeys(option.choices))
     for names, choices in known.items():
         yield f'            {"|".join(names)}) words="{" ".join(choices)}" ;;'
 

@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ckptctl.errors import Cancelled, LocationError, UsageError
+from ckptctl.report.formats import TEXT
 from ckptctl.report.lines import ASCII_MARKS, Line, Marks, Page
 
-FORMATS = ("text", "json")
+if TYPE_CHECKING:
+    from ckptctl.report.document import Document
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,9 +30,14 @@ class Console:
     """Whether the output file was opened: it is only when there is an answer."""
 
     @property
+    def structured(self) -> bool:
+        """Whether the answer is for programs."""
+        return self.form != TEXT
+
+    @property
     def json(self) -> bool:
-        """Whether the answer is a JSON document."""
-        return self.form == "json"
+        """Whether errors are JSON objects, as the answer is."""
+        return self.form in ("json", "jsonl")
 
     def page(self, stream: TextIO | None) -> Page:
         """How wide and how rich lines for this stream may be."""
@@ -64,6 +71,12 @@ class Console:
         except OSError as error:
             reason = error.strerror or str(error)
             raise LocationError(f"cannot write {self.out}: {reason}", location=self.out) from error
+
+    def listing(self, document: Document) -> None:
+        """Give a document that is one list, in the format that was asked for."""
+        from ckptctl.report import renderers
+
+        self.write(renderers.LISTINGS[self.form](document))
 
     def paths(self, paths: Iterable[str]) -> None:
         """Give bare paths or ids, one a line."""

@@ -32,6 +32,10 @@ def report(error: CkptctlError, console: Console) -> None:
     try:
         if console.json:
             sys.stderr.write(json.render_line(document.error_document(error)))
+        elif console.form == "github":
+            from ckptctl.report import github
+
+            sys.stderr.write(github.error(error))
         else:
             console.note(errors.render(error, console.page(sys.stderr)))
     except (CkptctlError, OSError, ValueError, AttributeError):
@@ -42,6 +46,8 @@ def refuse(plan: Plan, console: Console) -> None:
     """Print why a plan is not applied."""
     from ckptctl.report import plans
 
+    if console.form == "github":
+        return  # the answer tells of them
     if not console.json:
         for reason in plan.refusals:
             console.note(plans.refusal(reason))
@@ -60,7 +66,8 @@ def _console(argv: list[str]) -> Console:
     color = next(
         (c for c in ("always", "never") if f"--color {c}" in text.replace("=", " ")), "auto"
     )
-    return Console(form="json" if json else "text", color=color)
+    github = "--format github" in text or "--format=github" in text
+    return Console(form="json" if json else "github" if github else "text", color=color)
 
 
 def usage(error: typer.TyperException) -> UsageError:

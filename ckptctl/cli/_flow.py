@@ -130,7 +130,7 @@ def _show(plans: Sequence[Planned], console: Console, consent: Consent) -> None:
     from ckptctl.report.lines import BLANK, Line
 
     asks = not consent.yes and not consent.dry_run and not consent.check
-    silent = console.json or console.quiet
+    silent = console.structured or console.quiet
     page = console.page(sys.stderr) if silent else console.answer_page
     lines: list[Line] = []
     for experiment, plan in plans:
@@ -185,7 +185,7 @@ def _do(plan: Plan, act: Act, console: Console) -> Outcome:
     from ckptctl.report import plans as as_text
 
     done = act(plan, bar(console))
-    if not console.json and not console.quiet:
+    if not console.structured and not console.quiet:
         console.answer(as_text.outcome(plan, done))
     return done
 
@@ -193,10 +193,14 @@ def _do(plan: Plan, act: Act, console: Console) -> Outcome:
 def _document(
     command: str, plans: Sequence[Planned], outcomes: dict[str, Outcome], console: Console
 ) -> None:
-    from ckptctl.report import document, json
-
     pairs = [(plan, outcomes.get(plan.plan_id)) for _, plan in plans]
-    if console.json:
-        console.write(json.render(document.plans_document(command, pairs)))
+    if console.structured:
+        from ckptctl.cli._github import summarise
+        from ckptctl.report import github, renderers
+
+        console.write(
+            renderers.PLANS[console.form](renderers.Plans(command=command, planned=pairs))
+        )
+        summarise(github.plans_summary(pairs), console)
     elif console.quiet:
         console.paths(done.entry or plan.plan_id for plan, done in pairs if done)

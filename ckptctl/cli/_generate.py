@@ -1,6 +1,6 @@
 """Everything that is generated from the app: `python -m ckptctl.cli._generate write|check`.
 
-The regions of README.md between markers, and the completion scripts.
+The regions of README.md between markers, the completion scripts, and the JSON schemas.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main(arguments: list[str]) -> int:
     stale = 0
     for path, (before, after) in changes(os.getcwd()).items():
         if arguments == ["write"]:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(after)
         else:
@@ -43,6 +44,7 @@ def main(arguments: list[str]) -> int:
 def changes(root: str) -> Mapping[str, tuple[str, str]]:
     """Each file that is not as it should be: its content, and what it should be."""
     from ckptctl import api
+    from ckptctl.report import schema
 
     verbs = _completions.verbs([rule.code for rule in api.rules()])
     makers: dict[str, Callable[[str], str]] = {
@@ -51,6 +53,7 @@ def changes(root: str) -> Mapping[str, tuple[str, str]]:
         "completions/_ckptctl": lambda _: _completions.zsh(verbs),
         "completions/ckptctl.fish": lambda _: _completions.fish(verbs),
     }
+    makers |= {f"ckptctl/{name}": _always(text) for name, text in schema.files().items()}
     found = {}
     for name, make in makers.items():
         path = os.path.join(root, name)
@@ -61,6 +64,10 @@ def changes(root: str) -> Mapping[str, tuple[str, str]]:
         if (after := make(before)) != before:
             found[path] = (before, after)
     return found
+
+
+def _always(text: str) -> Callable[[str], str]:
+    return lambda _: text
 
 
 def _region(match: re.Match[str]) -> str:

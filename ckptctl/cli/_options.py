@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ckptctl.cli._console import FORMATS, Console
+from ckptctl.cli._console import Console
 from ckptctl.errors import UsageError
+from ckptctl.report import formats
 
 _PLACE = "A path or URL of a trial, an experiment, or a folder with experiments in it."
 
@@ -143,7 +144,7 @@ AllowReorder = Annotated[
 Format = Annotated[
     str,
     typer.Option(
-        "--format", metavar="|".join(FORMATS), help="How to print it.", rich_help_panel="Output"
+        "--format", metavar="|".join(formats.ALL), help="How to print it.", rich_help_panel="Output"
     ),
 ]
 Json = Annotated[
@@ -197,7 +198,7 @@ def console(  # noqa: PLR0917 - in the order of the help
     form: str, json: bool, out: str | None, quiet: bool, verbose: int, color: str
 ) -> Console:
     """Gather the output options."""
-    one_of("--format", form, FORMATS)
+    one_of("--format", form, formats.ALL)
     if json and form not in ("text", "json"):
         raise UsageError(f"--json and --format {form} ask for two formats")
     one_of("--color", color, ("auto", "always", "never"))

@@ -47,6 +47,6 @@ def bar(console: Console) -> Bar | None:
     stream = sys.stderr
     if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
         return None
-    if console.json or console.quiet:
+    if console.structured or console.quiet:
         return None
     return Bar(stream, ascii_only=console.page(stream).marks.arrow != "→")

@@ -9,7 +9,8 @@ from typing import Any, ParamSpec, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from ckptctl.errors import ExitCode
+from ckptctl.errors import ExitCode, UsageError
+from ckptctl.report import formats
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,6 +36,23 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 96}
 
 class Verb(TyperCommand):
     """A command whose options are listed in groups."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        """List the formats of this verb, instead of all that there are."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.name == "form":
+                param.metavar = "|".join(formats.of(str(self.name)))
+        return params
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Refuse a format that this verb has not, before anything is done."""
+        form, own = ctx.params.get("form"), formats.of(str(self.name))
+        if form in formats.ALL and form not in own:
+            raise UsageError(
+                f"{self.name} has no --format {form}", hint=f"choose one of {', '.join(own)}"
+            )
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has no names
         """Write arguments as they were declared."""

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ckptctl.cli import _options as o
 from ckptctl.cli._verb import WRITES, verb
-from ckptctl.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from ckptctl.model.policies import Policy
+from ckptctl.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -76,6 +70,7 @@ def reindex(
     """
     from ckptctl import api
     from ckptctl.cli._flow import Consent, Planned, carry_out, planned
+    from ckptctl.cli._policy import policy
 
     console = o.console(form, json, out, quiet, verbose, color)
     consent = Consent(
@@ -87,7 +82,7 @@ def reindex(
         quiet_period=quiet_period,
         plan_out=plan_out,
     )
-    policy = _policy(by)
+    chosen = policy(by)
 
     def make(location: str) -> list[Planned]:
         return [
@@ -95,35 +90,15 @@ def reindex(
                 experiment,
                 api.plan_reindex(
                     experiment,
-                    by=policy,
+                    by=chosen,
                     trial=trial,
                     allow_reorder=allow_reorder,
                     unsafe=unsafe,
                     relocate=relocate,
                 ),
             )
-            for experiment in api.scan(location, layout=layout)
+            for experiment in api.experiments(location, layout=layout, trial=trial)
         ]
 
     plans, failures = planned(locations, make, console, consent)
     return carry_out("reindex", plans, console, consent, failures=failures)
-
-
-def _policy(by: str | None) -> str | Policy | None:
-    """A function of the caller's own is imported from the working folder, on their word only."""
-    from ckptctl.model.policies import ByFunction
-
-    if by is None or ":" not in by:
-        return by
-    module, _, name = by.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(
-            f"--by {by}: {error}", hint="module:function is looked up from the working folder"
-        ) from error
-    if not callable(function):
-        raise UsageError(f"--by {by}: {name} is not a function")
-    return ByFunction(name=by, function=function)

@@ -89,7 +89,7 @@ def rename(
                     allow_reorder=allow_reorder,
                 ),
             )
-            for experiment in api.scan(location, layout=layout)
+            for experiment in api.experiments(location, layout=layout, trial=trial)
         ]
 
     plans, failures = planned(locations, make, console, consent)

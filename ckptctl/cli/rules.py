@@ -31,17 +31,17 @@ def rules(
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
+    verbose: o.Verbose = 0,
     color: o.Color = "auto",
 ) -> ExitCode:
     """List the findings that exist, or explain one."""
     from ckptctl import api
-    from ckptctl.report import json as as_json
     from ckptctl.report import rules as as_text
 
-    console = o.console(form, json, out, quiet, 0, color)
+    console = o.console(form, json, out, quiet, verbose, color)
     chosen = api.rules() if code is None else (api.rule(code),)
-    if console.json:
-        console.write(as_json.render(as_text.document(chosen)))
+    if console.structured:
+        console.listing(as_text.document(chosen))
     elif quiet:
         console.paths(rule.code for rule in chosen)
     elif code is None:

@@ -1,4 +1,4 @@
-"""`ckptctl undo`, `resume` and `history`: what the journal is for."""
+"""`ckptctl undo` and `ckptctl resume`: the two ways out of an apply."""
 
 from __future__ import annotations
 
@@ -27,12 +27,6 @@ def register(app: typer.Typer) -> None:
         examples=("ckptctl resume EXP",),
         exits=(0, 2, 10, 11, 12, 13, 130),
     )(resume)
-    verb(
-        app,
-        "history",
-        examples=("ckptctl history EXP", "ckptctl history EXP --json"),
-        exits=(0, 2, 10),
-    )(history)
 
 
 def undo(
@@ -122,28 +116,3 @@ def resume(
     if plan is None:
         console.note([line(f"{location}: nothing is pending")])
     return carry_out("resume", plans, console, consent, act=act)
-
-
-def history(
-    location: o.Location,
-    *,
-    form: o.Format = "text",
-    json: o.Json = False,
-    out: o.OutFile = None,
-    quiet: o.Quiet = False,
-    color: o.Color = "auto",
-) -> ExitCode:
-    """List what was applied here, the newest first."""
-    from ckptctl import api
-    from ckptctl.report import history as as_text
-    from ckptctl.report import json as as_json
-
-    console = o.console(form, json, out, quiet, 0, color)
-    entries = api.history(location)
-    if console.json:
-        console.write(as_json.render(as_text.document(location, entries)))
-    elif quiet:
-        console.paths(entry.plan_id for entry in reversed(entries))
-    else:
-        console.answer(as_text.render(entries, console.answer_page))
-    return ExitCode.DONE

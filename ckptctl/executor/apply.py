@@ -33,7 +33,7 @@ from ckptctl.journal.scene import Scene, sha256
 from ckptctl.journal.store import Journal, begin, begin_rollback, close, withdraw
 from ckptctl.model.plan import Outcome, Plan, ReplaceFile
 from ckptctl.storage.store import Store
-from ckptctl.storage.trouble import trouble
+from ckptctl.storage.trouble import cause_of, trouble
 from ckptctl.verify import unlike
 
 _STOPPERS = (CkptctlError, OSError, KeyboardInterrupt)
@@ -301,5 +301,5 @@ def _cause(store: Store, error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if not isinstance(error, CkptctlError):
-        error = trouble(error, "cannot write", store.location)
+        return cause_of(error)
     return error.message.replace(f"{store.location}: ", "")

@@ -27,15 +27,12 @@ class Run:
         self.course = course
         self.standing = [Standing(position=0) for _ in course.strands]
         """Of each strand."""
+        self.done = 0
+        """How many steps are done."""
         self._journal = journal
         self._store = work.store
         self._noted = {way: set(journal.marks(name, way)) for way in (FORWARD, BACKWARD)}
         self._unsynced: set[str] = set()
-
-    @property
-    def done(self) -> int:
-        """How many steps are done."""
-        return sum(standing.position for standing in self.standing)
 
     @property
     def begun(self) -> int:
@@ -45,6 +42,7 @@ class Run:
     def stand(self, standing: Sequence[Standing]) -> None:
         """Go on from here; what is done already may not be durable yet."""
         self.standing = list(standing)
+        self.done = sum(one.position for one in self.standing)
         for step in self.intent.plan.moves:
             self._touch(step)
 
@@ -58,6 +56,7 @@ class Run:
                 self.work.between()
                 self._perform(number, step, back=False)
                 self.standing[strand] = Standing(position=place + 1)
+                self.done += 1
                 self.work.progress.advance(self.done)
             if number in self.course.marks:
                 self._note(FORWARD, number)
@@ -67,9 +66,8 @@ class Run:
     def back(self) -> None:
         """Take every step back that is done, in reverse order."""
         steps = self.intent.plan.steps
-        total = self.begun
-        last = self._last_done()
-        self.work.progress.begin("taking back", total)
+        taken, last = 0, self._last_done()
+        self.work.progress.begin("taking back", self.begun)
         for number in range(last, -1, -1):
             if number in self.course.marks and number < last:
                 self._note(BACKWARD, number)
@@ -77,8 +75,10 @@ class Run:
             if self.standing[strand].reaches(place):
                 self.work.between()
                 self._perform(number, steps[number], back=True)
+                self.done -= self.standing[strand].position > place
                 self.standing[strand] = Standing(position=place)
-                self.work.progress.advance(total - self.begun)
+                taken += 1
+                self.work.progress.advance(taken)
         self._sync()
         self.work.progress.end()
 

@@ -60,12 +60,11 @@ class Folder:
 def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tuple[Folder, ...]:
     """The folders directly below `parent` that are checkpoints by name, or that `named` lists."""
     also = set(named)
+    deeper = (n for n in sorted(also) if "/" in n)
     path = f"{parent}/" if parent else ""
-    return tuple(
-        _folder(name, tree.files_below(f"{path}{name}"))
-        for name in tree.folders(parent)
-        if name.startswith("checkpoint") or name in also
-    )
+    names = [n for n in tree.folders(parent) if n.startswith("checkpoint") or n in also]
+    names += [n for n in deeper if tree.has_folder(f"{path}{n}")]
+    return tuple(_folder(name, tree.files_below(f"{path}{name}")) for name in names)
 
 
 def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
@@ -105,6 +104,7 @@ class _Census:
     folders: int
     present: Counter[str]
     full: Counter[str]
+    in_all_but_one: tuple[str, ...]
     parts: Parts | None
     """Only where some file is in one folder alone."""
 
@@ -116,7 +116,8 @@ def _census(folders: Iterable[Folder]) -> _Census:
     parts = None
     if any(number == 1 for number in present.values()):
         parts = count_parts([f.path for f in own] for own in whole)
-    return _Census(len(whole), present, full, parts)
+    but_one = tuple(sorted(p for p, number in present.items() if number == len(whole) - 1))
+    return _Census(len(whole), present, full, but_one, parts)
 
 
 def compare_siblings(folders: Mapping[str, tuple[Folder, ...]]) -> dict[str, tuple[Folder, ...]]:
@@ -143,9 +144,7 @@ def _judged(folder: Folder, census: _Census) -> Folder:
     mine = {f.path: f.size for f in folder.files}
     lacks: tuple[str, ...] = ()
     if siblings >= _ENOUGH_SIBLINGS:
-        lacks = tuple(
-            sorted(p for p, n in census.present.items() if n == siblings and p not in mine)
-        )
+        lacks = tuple(p for p in census.in_all_but_one if p not in mine)
     hollow = tuple(
         sorted(
             path

@@ -139,4 +139,6 @@ def _checkpoint(dirname: TrialDir, folder: Folder, place: int) -> Checkpoint:
         saved=place,
         lacks=folder.lacks,
         hollow=folder.hollow,
+        strays=folder.strays,
+        begun=folder.begun,
     )

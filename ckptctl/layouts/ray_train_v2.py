@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ckptctl.codec.errors import CodecError
+from ckptctl.codec.json_prefix import whole_members
 from ckptctl.codec.json_records import load_json
 from ckptctl.layouts.base import Match, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
 from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.order import save_order
 from ckptctl.layouts.tree import SNAPSHOT, Tree
+from ckptctl.layouts.tune_folders import is_experiment
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import (
     Checkpoint,
@@ -62,7 +64,10 @@ class RayTrainV2:
     def read(self, tree: Tree, source: Source) -> Experiment:
         """The run as one trial whose folder is the experiment's own."""
         snapshot = _read_snapshot(source)
-        named = {ref.name for ref in (r.ref for r in snapshot.records) if ref is not None}
+        named: set[str] = {r.path for r in snapshot.records}
+        if not snapshot.read:
+            # Only checkpoints lie in a run's folder, whatever they are called.
+            named = {n for n in tree.folders() if n[0] != "." and not is_experiment(tree, n)}
         folders = compare_siblings({_RUN: checkpoint_folders(tree, "", named)})[_RUN]
         trial = _trial(snapshot, folders)
         return Experiment(
@@ -81,6 +86,7 @@ class RayTrainV2:
                 f.name for f in folders if kind_of(f.name) is NameKind.OTHER and f.name not in named
             ),
             state_fields=snapshot.fields,
+            salvaged=snapshot.salvaged,
         )
 
 
@@ -95,6 +101,8 @@ class _Snapshot:
     """The report number of each record: later saves have higher ones."""
     next_report: int | None = None
     fields: frozenset[str] = frozenset()
+    salvaged: Mapping[str, object] | None = None
+    """What is whole in a text that is no snapshot."""
 
 
 def _read_snapshot(source: Source) -> _Snapshot:
@@ -112,7 +120,7 @@ def _read_snapshot(source: Source) -> _Snapshot:
                 role=RecordRole.STATE,
             )
         )
-        return _Snapshot(read=False)
+        return _Snapshot(read=False, salvaged=whole_members(data))
 
 
 class _NoSnapshot(ValueError):

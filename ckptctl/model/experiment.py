@@ -319,6 +319,10 @@ class Experiment:
     """Paths of folders that begin ``checkpoint`` and match no known name format."""
     odd: tuple[str, ...] = ()
     """Paths of links and special files, which are neither followed nor opened."""
+    quarantined: tuple[str, ...] = ()
+    """What was moved aside before, relative to the quarantine."""
+    salvaged: Mapping[str, object] | None = None
+    """The whole part of a Train V2 snapshot that could be read as bytes, but not as a snapshot."""
     why: str = ""
     """Why this layout was taken, for ``scan -v``."""
     pending: str | None = None

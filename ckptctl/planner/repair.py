@@ -11,6 +11,8 @@ from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.names import index_of
 from ckptctl.model.plan import Edit, Refusal
 from ckptctl.planner.draft import Draft
+from ckptctl.planner.quarantine import set_aside
+from ckptctl.planner.rebuild_v2 import can_rebuild, plan_rebuild_v2
 from ckptctl.planner.record_value import result_values
 from ckptctl.planner.relocate import (
     refuse_relocation,
@@ -29,13 +31,19 @@ def plan_repair(
     *,
     unsafe: bool = False,
     relocate: bool = False,
+    quarantine: bool = False,
     trial_glob: str | None = None,
 ) -> Draft:
     """What makes every record of the experiment agree with what is on storage.
 
     With `unsafe` a folder whose result no log knows is registered too, its iteration estimated
-    and marked so; with `relocate` the recorded roots follow a moved experiment.
+    and marked so; with `relocate` the recorded roots follow a moved experiment; with `quarantine`
+    folders that are no whole checkpoints move aside.
     """
+    if quarantine:
+        return _with_quarantine(experiment, unsafe=unsafe, relocate=relocate, trial_glob=trial_glob)
+    if unsafe and can_rebuild(experiment):
+        return plan_rebuild_v2(experiment)
     refusal = _unreadable_state(experiment)
     if refusal is not None:
         return Draft(refusals=(refusal,))
@@ -66,6 +74,18 @@ def plan_repair(
     )
 
 
+def _with_quarantine(
+    experiment: Experiment, *, unsafe: bool, relocate: bool, trial_glob: str | None
+) -> Draft:
+    aside = set_aside(experiment, unsafe=unsafe, trial_glob=trial_glob)
+    if experiment.state_file is None and aside.moves:
+        return Draft(moves=aside.moves, notes=aside.notes)
+    rest = plan_repair(aside.rest, unsafe=unsafe, relocate=relocate, trial_glob=trial_glob)
+    if rest.refusals:
+        return rest
+    return replace(rest, moves=aside.moves, notes=(*aside.notes, *rest.notes))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TrialRepair:
     edits: dict[str, list[Edit]]
@@ -86,7 +106,11 @@ def _unreadable_state(experiment: Experiment) -> Refusal | None:
             return Refusal(
                 code="unreadable",
                 message=f"{problem.file} cannot be read: {problem.reason}",
-                help=("scan says what to do about it",),
+                help=(
+                    ("--unsafe makes a new one from the folders",)
+                    if can_rebuild(experiment)
+                    else ("scan says what to do about it",)
+                ),
             )
     return None
 

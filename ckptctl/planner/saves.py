@@ -28,8 +28,11 @@ class NewSave:
 
 
 def is_there(experiment: Experiment, record: Record) -> bool:
-    """Whether a record's folder is on storage; outside the experiment it counts as there."""
-    if record.ref is None:
+    """Whether a record's folder is on storage.
+
+    Outside the experiment it counts as there, and so does a link, which is not followed.
+    """
+    if record.ref is None or not {record.ref.path, record.ref.trial}.isdisjoint(experiment.odd):
         return True
     trial = experiment.trial(record.ref.trial)
     checkpoint = trial.checkpoint(record.ref.name) if trial else None

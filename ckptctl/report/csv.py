@@ -8,7 +8,7 @@ _QUOTED = frozenset(',;"')
 
 
 def render(table: Table) -> str:
-    """Write a table; a cell is quoted where it holds a separator (also of other languages) or a quote."""
+    """Write a table; a cell is quoted where it holds a separator of any language or a quote."""
     rows = [table.columns, *(map(written, row) for row in table.rows)]
     return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
 

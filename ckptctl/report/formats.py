@@ -1,92 +1,32 @@
-"""The formats that an answer can have, and what each verb can give: one table for each document.
-
-Text is not among the renderers: it is laid out for the page it goes to, by the command line.
-"""
+"""The formats that an answer can have, and which of them each verb gives. Imports no renderer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from ckptctl.model.experiment import Experiment
-from ckptctl.model.finding import Finding
-from ckptctl.model.plan import Outcome, Plan
-from ckptctl.report import (
-    csv,
-    document,
-    github,
-    json,
-    jsonl,
-    junit,
-    listings,
-    markdown,
-    rows,
-    sarif,
-    tsv,
-)
-from ckptctl.report.document import Document
-
-if TYPE_CHECKING:
-    from ckptctl.rules.base import Rule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """All that `scan` found, and the rules that were checked."""
-
-    experiments: Sequence[Experiment]
-    findings: Sequence[Finding]
-    rules: Sequence[Rule]
-
-    @property
-    def document(self) -> Document:
-        """The scan as its JSON document."""
-        return document.scan_document(self.experiments, self.findings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plans:
-    """What a verb planned, and what became of it."""
-
-    command: str
-    planned: Sequence[tuple[Plan, Outcome | None]]
-
-    @property
-    def document(self) -> Document:
-        """The plans as their JSON document."""
-        return document.plans_document(self.command, self.planned)
-
-
-SCAN: Mapping[str, Callable[[Scan], str]] = {
-    "json": lambda scan: json.render(scan.document),
-    "jsonl": lambda scan: jsonl.scan(scan.document),
-    "tsv": lambda scan: tsv.render(rows.scan(scan.experiments, scan.findings)),
-    "csv": lambda scan: csv.render(rows.scan(scan.experiments, scan.findings)),
-    "github": lambda scan: github.scan(scan.experiments, scan.findings),
-    "sarif": lambda scan: sarif.scan(scan.experiments, scan.findings, scan.rules),
-    "junit": lambda scan: junit.scan(scan.experiments, scan.findings, scan.rules),
-    "markdown": lambda scan: markdown.scan(scan.experiments, scan.findings),
-}
-
-PLANS: Mapping[str, Callable[[Plans], str]] = {
-    "json": lambda plans: json.render(plans.document),
-    "jsonl": lambda plans: jsonl.plans(plans.document),
-    "tsv": lambda plans: tsv.render(rows.plans(plans.planned)),
-    "csv": lambda plans: csv.render(rows.plans(plans.planned)),
-    "github": lambda plans: github.plans(plans.planned),
-    "markdown": lambda plans: markdown.plans(plans.planned),
-}
-
-LISTINGS: Mapping[str, Callable[[Document], str]] = {
-    "json": json.render,
-    "jsonl": jsonl.listing,
-    "tsv": lambda listing: tsv.render(listings.table(listing)),
-    "csv": lambda listing: csv.render(listings.table(listing)),
-    "markdown": lambda listing: markdown.listing(listings.table(listing)),
-}
-"""For `latest`, `best`, `history` and `rules`."""
+from collections.abc import Mapping
 
 TEXT = "text"
+
+SCAN = ("json", "jsonl", "tsv", "csv", "github", "sarif", "junit", "markdown")
+PLANS = ("json", "jsonl", "tsv", "csv", "github", "markdown")
+LISTINGS = ("json", "jsonl", "tsv", "csv", "markdown")
+
+VERBS: Mapping[str, tuple[str, ...]] = {
+    "scan": SCAN,
+    "rename": PLANS,
+    "reindex": PLANS,
+    "apply": PLANS,
+    "undo": PLANS,
+    "resume": PLANS,
+    "history": LISTINGS,
+    "latest": LISTINGS,
+    "best": LISTINGS,
+    "rules": LISTINGS,
+}
+
 ALL = (TEXT, *SCAN)
 """Every format there is, in the order of the help."""
+
+
+def of(verb: str) -> tuple[str, ...]:
+    """List the formats of a verb."""
+    return (TEXT, *VERBS.get(verb, ()))

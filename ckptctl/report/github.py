@@ -16,6 +16,8 @@ from ckptctl.report.escape import shown
 
 MOST = 10
 _ROWS = 200
+_SUMMARY = 300_000
+"""Characters; GitHub takes a mebibyte."""
 
 Labels = Mapping[tuple[str, str], str]
 """Short names of trials by experiment and folder."""
@@ -99,6 +101,14 @@ def _state(outcome: Outcome | None) -> str:
     if not outcome.applied:
         return "nothing was changed"
     return "done and verified" if outcome.verified else "done, but not as planned"
+
+
+def plans_summary(planned: Sequence[tuple[Plan, Outcome | None]]) -> str:
+    """Write the step's summary of plans, as far as GitHub takes it."""
+    text = markdown.plans(planned)
+    if len(text) <= _SUMMARY:
+        return text
+    return text[: text.rindex("\n", 0, _SUMMARY)] + "\n\nand more\n"
 
 
 def error(problem: CkptctlError) -> str:

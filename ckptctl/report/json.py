@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ckptctl.report.document import Document
+
+# Half a character, out of a damaged record: strict readers refuse the whole document. The other
+# half, which is how a byte of a name that is no UTF-8 is written, they take.
+_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})")
 
 
 def render(document: Document) -> str:
     """Write one document; ASCII only, so that no name can act on a terminal."""
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return _whole(json.dumps(document, indent=2, allow_nan=False)) + "\n"
 
 
 def render_line(document: Document) -> str:
     """Write one document on one line."""
-    return json.dumps(document, allow_nan=False) + "\n"
+    return _whole(json.dumps(document, allow_nan=False)) + "\n"
+
+
+def _whole(text: str) -> str:
+    return _HALF.sub(r"\1\\ufffd", text) if "\\ud" in text else text

@@ -43,7 +43,7 @@ class IterationDisagrees(TrialRule):
     a copy of `checkpoint_000007`.
 
     ## Remedy
-    What is inside is right. Rename or remove a folder that was copied or renamed by hand;
+    What is inside is right. Move a copy away, and put back what was renamed by hand; after that
     `ckptctl reindex LOCATION --by ray-2.6` numbers all folders by their iterations again.
 
     ## Remedy safety

@@ -19,6 +19,7 @@ from ckptctl.storage.trouble import trouble
 _BUCKETS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss", "r2"})
 _CREATES = frozenset({"memory", "s3", "s3a", "gs", "gcs"})
 _DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs"}
+_TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 _GLOB = frozenset("*?[")
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 # The memory file system looks and then writes, so threads could both win.
@@ -158,8 +159,10 @@ class FsspecStore:
             try:
                 with _IN_PROCESS:
                     self._fs.pipe_file(key, data, mode="create")
-            except FileExistsError:
-                return False
+            except OSError as error:
+                if isinstance(error, FileExistsError) or _is_taken(error):
+                    return False
+                raise
         return True
 
     def replace(self, path: str, data: bytes) -> None:
@@ -243,7 +246,8 @@ class FsspecStore:
         if self._has_folders:
             return bool(self._fs.exists(key))
         # A bucket may go on listing a prefix for a while after its last key is gone.
-        return bool(self._fs.isfile(key)) or bool(self._fs.find(key))
+        found = self._fs.find(key, detail=True).items()
+        return any(not _entry(name, info).is_dir for name, info in found)
 
     def _delete(self, keys: list[str]) -> None:
         """Delete keys, whether they exist or not."""
@@ -283,6 +287,14 @@ class FsspecStore:
             raise
         except Exception as error:  # drivers raise what they like
             raise trouble(error, what, self.location, path) from error
+
+
+def _is_taken(error: OSError) -> bool:
+    """Whether a bucket said that the name exists; not all of them say so in s3fs's words."""
+    response = getattr(error.__cause__, "response", None)
+    if not isinstance(response, Mapping):
+        return False
+    return response.get("Error", {}).get("Code") in _TAKEN
 
 
 def _entry(path: str, info: Mapping[str, Any]) -> Entry:

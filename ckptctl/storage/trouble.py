@@ -37,6 +37,11 @@ def trouble(error: BaseException, what: str, location: str, path: str = "") -> L
     return LocationError(f"{what} {subject}: {cause}", hint=hint, location=location)
 
 
+def cause_of(error: BaseException) -> str:
+    """What went wrong, in a few words."""
+    return _cause(error)[0]
+
+
 def _cause(error: BaseException) -> tuple[str, str | None]:
     if isinstance(error, NotImplementedError):
         return "the driver cannot do this", None

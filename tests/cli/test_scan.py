@@ -48,7 +48,7 @@ def test_scan_never_writes(ckptctl: Call, copy: Copy) -> None:
         (("--select", "index-behind-storage"), 1),
         (("--select", "CKP999"), 2),
         (("--fail-on", "fatal"), 2),
-        (("--format", "sarif"), 2),
+        (("--format", "yaml"), 2),
         (("--color", "blue"), 2),
         (("--trial", "nobody"), 2),
     ],
@@ -60,7 +60,7 @@ def test_what_a_call_ends_with(
 
 
 def test_a_format_that_is_not_there_names_those_that_are(ckptctl: Call, copy: Copy) -> None:
-    assert "text, json" in ckptctl("scan", copy(CLEAN), "--format", "sarif").err
+    assert "text, json" in ckptctl("scan", copy(CLEAN), "--format", "yaml").err
 
 
 def test_the_exit_code_is_the_same_in_every_format(ckptctl: Call, copy: Copy) -> None:

@@ -671,8 +671,8 @@ def broken(local: World, at: int, error: BaseException) -> Broken:
     [
         (2, OSError(28, "full"), LocationError, "cannot write .*: no space left"),
         (2, KeyboardInterrupt(), Cancelled, "interrupted: .*: nothing was changed"),
-        (12, OSError(5, "io"), ApplyError, "apply stopped: .*the device reports an error; 3 of"),
-        (12, KeyboardInterrupt(), Cancelled, "apply stopped: .*: interrupted; 3 of 14"),
+        (12, OSError(5, "io"), ApplyError, "apply stopped: .*: the device reports an error; 4 of"),
+        (12, KeyboardInterrupt(), Cancelled, "apply stopped: .*: interrupted; 4 of 14"),
     ],
 )
 def test_errors_of_the_system_are_told_in_our_words(
@@ -689,7 +689,7 @@ def test_errors_of_the_system_are_told_in_our_words(
 def test_a_way_back_that_stops_can_be_gone_on(local: World) -> None:
     first, plan = local.snapshot(), make_plan(local)
     crashed(local, plan, 14)
-    with pytest.raises(ApplyError, match=r"; 3 of 14 steps are done"):
+    with pytest.raises(ApplyError, match=r": no space left; 4 of 14 steps are done"):
         undo(broken(local, 6, OSError(28, "full")))
     (entry,) = history(local.clean)
     assert entry.rolling_back and str(entry.state) == "pending"

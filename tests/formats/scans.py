@@ -10,7 +10,7 @@ from ckptctl import api
 from ckptctl.model.checkpoint import CheckpointName, TrialDir
 from ckptctl.model.experiment import Best, CheckpointRef, Row
 from ckptctl.model.finding import Applicability, Evidence, Remedy
-from ckptctl.report.formats import Plans, Scan
+from ckptctl.report.renderers import Plans, Scan
 from tests.support import DAMAGED, HEALTHY, corpus
 from tests.unit.report.values import checkpoint, experiment, finding, rename_plan, trial
 
@@ -27,7 +27,8 @@ NASTY = (
     "<script>alert(1)</script><!-- ]]>",
     "[bold]x[/] [a](http://b) ![i](j) `code` *e* _f_ | g \\| h \\",
     "\x00\x07\x1b[31m\x85\u2028\u202e\u200b\ufffe\uffff",
-    "\udcff\ud800",
+    "\udcff",
+    "\ud800",
     "{0} {{x}} %s %25",
     "``` `` `",
     " ",

@@ -7,7 +7,7 @@ import pytest
 from ckptctl.errors import RefusedError
 from ckptctl.model.finding import Severity
 from ckptctl.report import github
-from ckptctl.report.formats import PLANS, SCAN
+from ckptctl.report.renderers import PLANS, SCAN
 from tests.formats.scans import CORPUS, NASTY, hostile_plans, hostile_scan, scan_of
 from tests.unit.report.values import experiment, finding
 

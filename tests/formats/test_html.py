@@ -9,7 +9,7 @@ import pytest
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Row
 from ckptctl.report import html
-from ckptctl.report.formats import Scan
+from ckptctl.report.renderers import Scan
 from tests.formats.scans import CORPUS, NASTY, hostile_scan, scan_of
 from tests.unit.report.values import checkpoint, experiment, finding, trial
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from ckptctl.report.formats import LISTINGS, PLANS, SCAN
+from ckptctl.report.renderers import LISTINGS, PLANS, SCAN
 from ckptctl.report.rules import document as rules_document
 from tests.formats.scans import CORPUS, NASTY, hostile_plans, hostile_scan, scan_of
 

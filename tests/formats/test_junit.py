@@ -6,7 +6,7 @@ import pytest
 from junitparser import JUnitXml
 
 from ckptctl.model.finding import Severity
-from ckptctl.report.formats import SCAN, Scan
+from ckptctl.report.renderers import SCAN, Scan
 from tests.formats.scans import CORPUS, NASTY, hostile_scan, scan_of
 from tests.unit.report.values import experiment, finding
 

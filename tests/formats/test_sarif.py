@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from ckptctl import api
-from ckptctl.report.formats import SCAN, Scan
+from ckptctl.report.renderers import SCAN, Scan
 from tests.formats.scans import CORPUS, NASTY, hostile_scan, scan_of
 from tests.support import copy_of
 

@@ -6,6 +6,7 @@ import json
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -14,7 +15,7 @@ from ckptctl import api
 from ckptctl.errors import RefusedError, StalePlanError, UsageError
 from ckptctl.report import document, history, rules, schema
 from ckptctl.report.document import Document
-from ckptctl.report.formats import SCAN
+from ckptctl.report.renderers import SCAN
 from tests.formats.scans import CORPUS, NASTY, hostile_plans, hostile_scan, scan_of
 from tests.support import copy_of
 
@@ -26,7 +27,7 @@ def shipped(name: str) -> Document:
     return found
 
 
-def closed(part: object) -> object:
+def closed(part: Any) -> Any:
     """The same schema, but a field that it does not name is an error."""
     if isinstance(part, list):
         return [closed(item) for item in part]

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from ckptctl.report import rows
-from ckptctl.report.formats import PLANS, SCAN
+from ckptctl.report.renderers import PLANS, SCAN
 from tests.formats.scans import CORPUS, NASTY, hostile_plans, hostile_scan, scan_of
 from tests.unit.report.values import experiment, finding, trial
 

@@ -20,7 +20,11 @@ from tests.judge.judge import Judge, MissingRay
 
 VERSION = "2.6.3"
 both = pytest.mark.parametrize("scenario", ["function", "class"])
-TEMPLATE = "checkpoint_{training_iteration:06d}-{loss:.4f}"
+# The next folder of a function has the number of the iteration that it goes on from.
+TEMPLATES = {
+    "function": "checkpoint_{index:06d}-{loss:.4f}",
+    "class": "checkpoint_{training_iteration:06d}-{loss:.4f}",
+}
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +159,7 @@ def test_a_rename(judge: Judge, experiments: Experiments, scenario: str, keep: i
     experiment = experiments.get(scenario, fail_at=4, keep=keep)
     as_made = tree(experiment)
     before = judge.read(experiment)
-    write("rename", experiment, "--to", TEMPLATE)
+    write("rename", experiment, "--to", TEMPLATES[scenario])
 
     after = judge.read(experiment)
     assert_sound(after)
@@ -165,12 +169,13 @@ def test_a_rename(judge: Judge, experiments: Experiments, scenario: str, keep: i
         assert trial["latest"]["state"] == old[trial_id]["latest"]["state"]
         assert contents(trial["checkpoints"]) == contents(old[trial_id]["checkpoints"])
         for each in trial["checkpoints"]:
-            assert each["name"] == TEMPLATE.format(**each["metrics"])
+            number = each["state"]["iteration"] - (scenario == "function")
+            assert each["name"] == f"checkpoint_{number:06d}-{each['metrics']['loss']:.4f}"
     assert after["best"]["state"] == before["best"]["state"]
 
     ckptctl("undo", experiment, "--yes")
     assert tree(experiment) == as_made
-    write("rename", experiment, "--to", TEMPLATE)
+    write("rename", experiment, "--to", TEMPLATES[scenario])
     assert_goes_on(judge.resume(experiment, steps=6), after, 6)
 
 
@@ -179,13 +184,21 @@ def test_renumbering(judge: Judge, experiments: Experiments, scenario: str) -> N
     experiment = experiments.get(scenario, fail_at=4)
     for trial in experiment.glob("*_0000?_*"):
         assert len(folders(trial)) == 4
-    write("reindex", experiment, "--by", "sequential")
-    after = judge.read(experiment)
-    assert_sound(after)
-    names = [f"checkpoint_{number:06d}" for number in range(4)]
-    assert all([f.name for f in folders(t)] == names for t in experiment.glob("*_0000?_*"))
+    write("rename", experiment, "--to", "checkpoint_{index:06d}-{loss:.2f}")
     write("reindex", experiment, "--by", "ray-2.6")
     first = 0 if scenario == "function" else 1
     names = [f"checkpoint_{number + first:06d}" for number in range(4)]
     assert all([f.name for f in folders(t)] == names for t in experiment.glob("*_0000?_*"))
-    assert_goes_on(judge.resume(experiment, steps=6), judge.read(experiment), 6)
+    after = judge.read(experiment)
+    assert_sound(after)
+    assert_goes_on(judge.resume(experiment, steps=6), after, 6)
+
+
+@both
+def test_a_trial_that_can_go_on_is_not_numbered_past_its_iterations(
+    experiments: Experiments, scenario: str
+) -> None:
+    """The next folder is numbered by the iteration, and must not lie in a checkpoint."""
+    experiment = experiments.get(scenario, fail_at=4)
+    options = ("--to", "checkpoint_{step:03d}7", "--yes")
+    ckptctl("rename", experiment, *options, expect=14)

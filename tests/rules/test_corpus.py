@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ckptctl import api
 from ckptctl.checker import check
 from ckptctl.model.finding import Severity
 from ckptctl.rules import ALL
 from ckptctl.scanner import scan
+from tests.support import copy_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 HEALTHY = CORPUS / "healthy"
@@ -109,3 +113,37 @@ def test_a_new_damage_is_told_and_nothing_else(kind: str, name: str, tmp_path: P
     subprocess.run(damage, check=True)
     expected = f"{NEW_DAMAGES[kind]} {expected_of_healthy(source.name)}"
     assert serious(place) == with_a_rule(expected)
+
+
+def mend(place: Path, by: str | None = None) -> set[str]:
+    (experiment,) = scan(str(place))
+    assert api.apply(api.plan_reindex(experiment, by=by), allow_live=True).verified
+    return set(found(place))
+
+
+def test_a_latest_that_was_taken_off_the_list_is_put_back(tmp_path: Path) -> None:
+    place = copy_of("ray-2.54.1-train_v2_topk", tmp_path)
+    snapshot = place / "checkpoint_manager_snapshot.json"
+    document = json.loads(snapshot.read_text())
+    del document["checkpoint_results"][-1], document["checkpoint_report_indices"][-1]
+    snapshot.write_text(json.dumps(document))
+    assert serious(place) == {"CKP115"}
+    assert "CKP115" not in mend(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("checkpoint_2", "CKP002"), ("checkpoint_000009", "CKP004")]
+)
+def test_new_numbers_end_gaps_and_doubles(name: str, code: str, tmp_path: Path) -> None:
+    place = copy_of("ray-2.54.1-class_freq", tmp_path)
+    trial = min(p for p in place.iterdir() if p.is_dir())
+    shutil.copytree(trial / "checkpoint_000002", trial / name)
+    assert code in found(place)
+    assert code not in mend(place, "sequential")
+
+
+@pytest.mark.parametrize("by", ["sequential", "training_iteration", "ray-2.6"])
+@pytest.mark.parametrize("name", ["2.54.1-class_freq", "2.54.1-seed_metric_index", "2.6.3-pbt"])
+def test_numbers_that_ckptctl_gave_are_right(name: str, by: str, tmp_path: Path) -> None:
+    place = copy_of(f"ray-{name}", tmp_path)
+    assert not mend(place, by) & {"CKP002", "CKP003", "CKP004", "CKP006", "CKP113"}

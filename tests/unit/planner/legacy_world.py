@@ -36,10 +36,15 @@ class _Plain:
         self.__dict__.update(state)
 
 
-class _TrackedCheckpoint(_Plain): ...
+class _TrackedCheckpoint(_Plain):
+    id: int
+    dir_or_data: str | None
+    metrics: dict[str, Any]
 
 
 class _HeapCheckpointWrapper(_Plain):
+    priority: tuple[bool, float, int]
+
     def __lt__(self, other: Any) -> bool:
         return bool(self.priority < other.priority)
 
@@ -238,10 +243,12 @@ def read(experiment: Path) -> Experiment:
     return found
 
 
-def reindex(experiment: Path, **options: bool) -> tuple[Plan, Outcome]:
+def reindex(
+    experiment: Path, *, unsafe: bool = False, relocate: bool = False
+) -> tuple[Plan, Outcome]:
     """Mend it, and hold that nothing is left to mend."""
-    plan = plan_reindex(read(experiment), **options)
+    plan = plan_reindex(read(experiment), unsafe=unsafe, relocate=relocate)
     outcome = apply(plan)
     assert outcome.verified
-    assert plan_reindex(read(experiment), **options).steps == ()
+    assert plan_reindex(read(experiment), unsafe=unsafe, relocate=relocate).steps == ()
     return plan, outcome

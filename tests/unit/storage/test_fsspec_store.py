@@ -30,6 +30,12 @@ class Bucket(MemoryFileSystem):  # type: ignore[misc]
     def exists(self, path: str, **kwargs: Any) -> bool:
         return path in self.ghosts or bool(super().exists(path, **kwargs))
 
+    def find(self, path: str, **kwargs: Any) -> Any:
+        found = super().find(path, **kwargs)
+        if not found and path in self.ghosts:
+            return {path: {"name": path, "type": "directory", "size": 0}}
+        return found
+
     def rm(self, path: Any, recursive: bool = False, maxdepth: Any = None) -> None:
         assert not recursive and isinstance(path, list)
         self.asked.append(f"rm {len(path)}")
@@ -87,6 +93,34 @@ def test_anything_below_a_target_is_in_the_way(store: FsspecStore, fs: Bucket) -
             store.move_tree("t/a", target)
 
 
+class Refused(Exception):
+    """What botocore raises, with what the server answered."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.response = {"Error": {"Code": code}}
+
+
+@pytest.mark.parametrize("code", ["PreconditionFailed", "ConditionalRequestConflict"])
+def test_a_create_that_the_bucket_refuses_has_lost(
+    store: FsspecStore, fs: Bucket, code: str
+) -> None:
+    def pipe_file(*_: object, **__: object) -> None:
+        raise OSError(22, "At least one of the pre-conditions did not hold") from Refused(code)
+
+    fs.pipe_file = pipe_file
+    assert not store.create("lock", b"x")
+
+
+def test_a_create_that_fails_otherwise_is_an_error(store: FsspecStore, fs: Bucket) -> None:
+    def pipe_file(*_: object, **__: object) -> None:
+        raise OSError(5, "slow down") from Refused("SlowDown")
+
+    fs.pipe_file = pipe_file
+    with pytest.raises(LocationError, match="the device reports an error"):
+        store.create("lock", b"x")
+
+
 def test_names_like_patterns_are_deleted_one_by_one(store: FsspecStore, fs: Bucket) -> None:
     put(fs, "t[1]/w*", "t1/w1", "t1/w2")
     store.remove(["t[1]/w*", "t1/w2"])
@@ -115,7 +149,9 @@ def test_a_copy_that_lacks_something_is_taken_away(
     assert sorted(fs.store) == ["/bucket/exp/t/a/w", "/bucket/exp/t/a/x"]
 
 
-def test_markers_of_folders_are_folders(store: FsspecStore, fs: Bucket) -> None:
+def test_markers_of_folders_are_folders(
+    store: FsspecStore, fs: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def find(path: str, **kwargs: Any) -> dict[str, Any]:
         return {
             "/bucket/exp/t/": {"name": "/bucket/exp/t/", "size": 0, "type": "file"},
@@ -123,7 +159,7 @@ def test_markers_of_folders_are_folders(store: FsspecStore, fs: Bucket) -> None:
             "/bucket/exp/odd": {"name": "/bucket/exp/odd", "size": 0, "type": "other"},
         }
 
-    fs.find = find
+    monkeypatch.setattr(fs, "find", find)
     found = [(e.path, e.is_dir, e.is_special) for e in store.list_tree()]
     assert found == [("odd", False, True), ("t", True, False), ("t/w", False, False)]
 
@@ -184,8 +220,10 @@ def test_what_drivers_raise_is_one_sentence(
             act()
 
 
-def test_a_listing_of_what_is_gone_is_empty(store: FsspecStore, fs: Bucket) -> None:
-    fs.find = raising(FileNotFoundError("x"))
+def test_a_listing_of_what_is_gone_is_empty(
+    store: FsspecStore, fs: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fs, "find", raising(FileNotFoundError("x")))
     assert store.list_tree("gone") == ()
 
 
