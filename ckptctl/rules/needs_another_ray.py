@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckptctl.model.experiment import Experiment
-from ckptctl.model.finding import Finding, Remedy, Severity
+from ckptctl.model.finding import Finding, Severity
 from ckptctl.rules import remedies
 from ckptctl.rules.base import Rule
-from ckptctl.rules.needs import Need, needs
+from ckptctl.rules.needs import needs
 
 
 class NeedsAnotherRay(Rule):
@@ -29,13 +29,11 @@ class NeedsAnotherRay(Rule):
     The state of Ray 2.54 names `ray.tune:CheckpointConfig`, which Ray 2.40 does not have.
 
     ## Remedy
-    `ckptctl migrate LOCATION --to-ray VERSION` carries the records over; or let the Ray go on that
-    wrote them.
+    Let the Ray and pyarrow go on that wrote it, in an environment of their own.
 
     ## Remedy safety
-    Manual: the records are then those of another Ray, which the old one may not load. `ckptctl
-    undo` takes it back. Between Ray 2.6 and 2.7 the state is made up so differently that no edit
-    carries it over.
+    Manual: no command carries records over to another Ray yet. Between Ray 2.6 and 2.7 the state
+    is made up so differently that no edit could.
     """
 
     code = "CKP207"
@@ -52,17 +50,5 @@ class NeedsAnotherRay(Rule):
                 experiment,
                 need.message,
                 evidence=need.evidence,
-                remedy=self._remedy(need, experiment),
+                remedy=remedies.by_hand("go on with the Ray and pyarrow that wrote it"),
             )
-
-    def _remedy(self, need: Need, experiment: Experiment) -> Remedy:
-        if not need.can_migrate:
-            return remedies.by_hand("no edit of the records can carry this over")
-        options = [
-            word
-            for option, version in zip(("--to-ray", "--to-pyarrow"), self._asked, strict=True)
-            if version is not None
-            for word in (option, version)
-        ]
-        paste = remedies.command("migrate", experiment, *options)
-        return remedies.by_hand("it carries the records over", paste)

@@ -37,7 +37,7 @@ def test_a_class_that_the_other_ray_lacks_is_told() -> None:
         "scratch"
     )
     assert claims(finding) == [("trial", "ray.tune:CheckpointConfig")]
-    assert commands([finding]) == ["ckptctl migrate runs/exp --to-ray 2.40"]
+    assert commands([finding]) == [None]
     assert found(state, "2.41.0") == found(state, "2.60.0") == ()
 
 
@@ -53,7 +53,7 @@ def test_pyarrow_made_its_filesystems_anew() -> None:
     local = written("pyarrow._fs:LocalFileSystem._reconstruct")
     (finding,) = found(local, "2.54.1", "17.0.0")
     assert finding.message.startswith("pyarrow 17.0.0 has no pyarrow._fs:LocalFileSystem")
-    assert commands([finding]) == ["ckptctl migrate runs/exp --to-ray 2.54.1 --to-pyarrow 17.0.0"]
+    assert commands([finding]) == [None]
     assert found(local, None, "16.1") == ()
     uri = written("pyarrow._fs:FileSystem._from_uri")
     assert len(found(uri, None, "14")) == 1
@@ -94,7 +94,7 @@ def test_between_2_6_and_2_7_nothing_can_be_carried_over() -> None:
         assert finding.remedy is not None
         assert (finding.remedy.command, finding.remedy.note) == (
             None,
-            "no edit of the records can carry this over",
+            "go on with the Ray and pyarrow that wrote it",
         )
 
 
