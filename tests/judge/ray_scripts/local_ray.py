@@ -49,8 +49,9 @@ def end_with_parent():
 
 @contextlib.contextmanager
 def work_folder():
-    # Short: a socket's path under it must stay below about 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="rj", dir="/tmp"))
+    # A socket's path under it must stay below about 107 characters.
+    parent = tempfile.gettempdir()
+    folder = Path(tempfile.mkdtemp(prefix="rj", dir=parent if len(parent) < 16 else "/tmp"))
     try:
         for name, value in SETTINGS.items():
             os.environ.setdefault(name, value)
