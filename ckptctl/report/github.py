@@ -30,7 +30,7 @@ def scan(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str:
     names = _labels(experiments)
     lines: list[str] = []
     for severity, level in _LEVELS.items():
-        found = [f for f in findings if f.severity is severity]
+        found = [f for f in overview.worst_first(findings) if f.severity is severity]
         told = found if len(found) <= MOST else found[: MOST - 1]
         lines += [_finding(finding, level, names) for finding in told]
         if left := len(found) - len(told):

@@ -24,7 +24,7 @@ header { padding-top: 2rem; }
 h1 { font-size: 1.45rem; margin: 0; font-weight: 650; }
 h2 { font-size: 1.25rem; margin: 0; font-weight: 650; overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin: 2rem 0 .6rem; font-weight: 650; }
-p { margin: .4rem 0; }
+p { margin: .4rem 0; overflow-wrap: anywhere; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 code, .code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .86em;
@@ -113,6 +113,8 @@ footer { color: var(--faint); font-size: .86rem; padding-bottom: 2rem; }
   .evidence { grid-template-columns: max-content 1fr; }
   .evidence .place { grid-column: 1 / -1; margin-bottom: .35rem; }
   .stack thead { display: none; }
+  .stack, .stack tbody { display: block; }
+  .stack .whole, .stack td.number { white-space: normal; }
   .stack tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .45rem .75rem; }
   .stack td { padding: 0; min-width: 0; overflow-wrap: anywhere; }
   .stack td::before { content: attr(data-n) " "; color: var(--faint); font-weight: 400;

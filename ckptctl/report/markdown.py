@@ -39,7 +39,7 @@ def _facts(experiment: Experiment, findings: Sequence[Finding]) -> str:
 
 def _trials(experiment: Experiment, findings: Sequence[Finding]) -> list[str]:
     shown = overview.speakers(experiment)
-    header = ["trial", "status", "folders", *map(str, shown), "latest", "best", ""]
+    header = ["trial", "status", "folders", *(f"{w} says" for w in shown), "latest", "best", ""]
     rows = [_trial(row) for row in overview.overviews(experiment, findings)]
     return md.table(header, rows)
 
@@ -92,7 +92,7 @@ def help_of(finding: Finding) -> str:
     if remedy is None:
         return ""
     command = [md.code(remedy.command)] if remedy.command else []
-    return " ".join([*command, *([md.text(remedy.note)] if remedy.note else [])])
+    return ": ".join([*command, *([md.text(remedy.note)] if remedy.note else [])])
 
 
 def plans(planned: Sequence[tuple[Plan, Outcome | None]]) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ckptctl.report.escape import shown
 
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>()#+!~&]")
+# An underscore inside a word is none of Markdown's.
+_SPECIAL = re.compile(r"[\\`*\[\]<>#~&]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 # What GitHub makes a link of without being asked: mentions, addresses, issues.
 _LINKED = re.compile(r"@(?=\w)|:(?=//)|\bwww(?=\.)|\\#(?=\d)|\bGH(?=-\d)", re.IGNORECASE)
 _TICKS = re.compile(r"`+")
@@ -38,5 +39,5 @@ def code(value: str) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Lay out a table of cells that are Markdown already."""
-    lines = [header, ["---"] * len(header), *rows]
+    lines = [[name or " " for name in header], ["---"] * len(header), *rows]
     return [f"| {' | '.join(cell or NONE for cell in row)} |" for row in lines]

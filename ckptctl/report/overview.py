@@ -135,5 +135,5 @@ def verdict(findings: Sequence[Finding]) -> str:
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Order findings by severity; within one they stay as they were."""
-    return sorted(findings, key=lambda f: f.severity.rank)
+    """Order findings by severity and code; within these they stay as they were."""
+    return sorted(findings, key=lambda f: (f.severity.rank, f.code))

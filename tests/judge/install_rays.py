@@ -16,13 +16,23 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 READY_MARKER = "ckptctl-judge-ready"
 
-# What these Rays worked with in their time; their own requirements name no upper bounds.
-OLD = ("numpy<2", "pandas<2.2", "pyarrow==14.0.2", "setuptools<70", "pydantic<2")
+# What each Ray worked with in its time, from that version on; their own requirements name no upper
+# bounds. numpy and pandas: extensions built for the next major version fail to load. pyarrow: how
+# it pickles a file system is part of the state files. setuptools: old Rays import pkg_resources,
+# which later ones dropped. pydantic: Ray before 2.10 takes 1 only, and Train V2 imports it without
+# asking for it.
+CONSTRAINTS: tuple[tuple[tuple[int, int], tuple[str, ...]], ...] = (
+    ((2, 50), ()),
+    ((2, 44), ("numpy<2.4", "pandas<2.4", "pyarrow<22", "setuptools<81", "pydantic<2.12")),
+    ((2, 32), ("numpy<2.2", "pandas<2.3", "pyarrow<19", "setuptools<76", "pydantic<2.11")),
+    ((2, 10), ("numpy<2", "pandas<2.3", "pyarrow<17", "setuptools<71", "pydantic<2.8")),
+    ((2, 0), ("numpy<2", "pandas<2.2", "pyarrow==14.0.2", "setuptools<70", "pydantic<2")),
+)
 
 
 def constraints_for(version: str) -> tuple[str, ...]:
     major, minor = (int(part) for part in version.split(".")[:2])
-    return OLD if (major, minor) < (2, 10) else ()
+    return next(wanted for since, wanted in CONSTRAINTS if (major, minor) >= since)
 
 
 def verify(folder: Path, version: str) -> str | None:

@@ -4,7 +4,7 @@ from ckptctl.report import md
 
 
 def test_prose_has_no_markup() -> None:
-    assert md.text("a_b *c* [d](e) <f>") == r"a\_b \*c\* \[d\]\(e\) \<f\>"
+    assert md.text("_a_ b_c *d* [e](f) <g>") == r"\_a\_ b_c \*d\* \[e\](f) \<g\>"
 
 
 def test_prose_links_and_mentions_nothing() -> None:

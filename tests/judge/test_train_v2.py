@@ -1,0 +1,185 @@
+"""What ckptctl writes for Train V2, judged by the real Ray."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ckptctl.api import apply, plan_reindex, scan
+from tests.judge.experiments import ckptctl, tree
+from tests.judge.judge import KEPT_ENVIRONMENT, READY_MARKER, SCRIPTS, rays_folder
+
+Answer = dict[str, Any]
+SNAPSHOT = "checkpoint_manager_snapshot.json"
+
+
+class Runs:
+    """Train V2 runs of one Ray, each made once."""
+
+    def __init__(self, version: str, storage: Path) -> None:
+        venv = rays_folder() / f"ray-{version}"
+        if not (venv / READY_MARKER).is_file():
+            told = f"Ray {version} is not installed in {venv}"
+            if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
+                pytest.skip(told)
+            pytest.fail(told, pytrace=False)
+        self._python = venv / "bin" / "python"
+        self._storage = storage
+        self._made: dict[str, Path] = {}
+
+    def ask(self, command: str, run: Path, *options: str) -> Answer:
+        with tempfile.TemporaryDirectory(prefix="judge-") as home:
+            environment = {n: os.environ[n] for n in KEPT_ENVIRONMENT if n in os.environ}
+            done = subprocess.run(
+                [
+                    *(str(self._python), str(SCRIPTS / "train_v2.py"), command),
+                    *(str(run.parent), run.name, *options),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=400,
+                cwd=home,
+                env={**environment, "HOME": home},
+                check=False,
+            )
+        assert done.returncode == 0, done.stderr[-4000:]
+        answer: Answer = json.loads(done.stdout)
+        return answer
+
+    def get(self, *options: str) -> Path:
+        """A fresh copy of a run of four saves that failed, at the place where it was made."""
+        key = "_".join(options).replace("-", "") or "plain"
+        run = self._storage / key / "run"
+        if key not in self._made:
+            run.parent.mkdir()
+            self.ask("fit", run, "--steps", "6", "--fail-at", "4", *options)
+            self._made[key] = run.rename(run.with_name("as-made"))
+        shutil.rmtree(run, ignore_errors=True)
+        shutil.copytree(self._made[key], run)
+        return run
+
+
+@pytest.fixture(scope="module", params=["2.54.1", "2.60.0"])
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(request.param, tmp_path_factory.mktemp(f"ray-{request.param}-"))
+
+
+def write(verb: str, run: Path, *options: str) -> None:
+    told = ckptctl(verb, run, *options, "--yes", "--json", "--allow-live")
+    (plan,) = json.loads(told)["plans"]
+    assert plan["refusals"] == []
+    assert plan["outcome"]["applied"]
+    assert plan["outcome"]["verified"]
+
+
+def iterations(answer: Answer) -> list[int]:
+    return sorted(state["iteration"] for state in answer["on_disk"].values())
+
+
+def assert_goes_on(runs: Runs, run: Path, *options: str, steps: int = 6) -> Answer:
+    """It loads, begins at the latest, saves behind it, and spares what was there."""
+    before = runs.ask("read", run)
+    assert before["error"] is None, before["error"]
+    went = runs.ask("fit", run, "--steps", str(steps), *options)
+    assert went["error"] is None, went["error"]
+    assert [r["state"] for r in went["restored"]] == [before["latest"]["state"]]
+    after = went["read"]
+    assert after["latest"]["state"]["iteration"] == steps
+    for checkpoint in after["checkpoints"]:
+        assert checkpoint["exists"]
+        if checkpoint["metrics"]:
+            assert checkpoint["metrics"]["step"] == checkpoint["state"]["iteration"]
+    kept = after["on_disk"]
+    if not options:
+        assert all(kept[name] == state for name, state in before["on_disk"].items())
+    return went
+
+
+def remove_latest(run: Path) -> None:
+    document = json.loads((run / SNAPSHOT).read_text())
+    shutil.rmtree(run / document["latest_checkpoint_result"]["checkpoint_dir_name"])
+
+
+def remove_oldest(run: Path) -> None:
+    shutil.rmtree(min(run.glob("checkpoint_*/")))
+
+
+def unlist_latest(run: Path) -> None:
+    """As a crash between the upload and the snapshot leaves it."""
+    document = json.loads((run / SNAPSHOT).read_text())
+    document["checkpoint_results"].pop()
+    document["checkpoint_report_indices"].pop()
+    document["latest_checkpoint_result"] = document["checkpoint_results"][-1]
+    document["current_report_index"] -= 1
+    (run / SNAPSHOT).write_text(json.dumps(document))
+
+
+def tear(run: Path) -> None:
+    data = (run / SNAPSHOT).read_bytes()
+    (run / SNAPSHOT).write_bytes(data[: len(data) // 2])
+
+
+def empty(run: Path) -> None:
+    (run / SNAPSHOT).write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("damage", "options", "latest"),
+    [
+        (remove_latest, (), 3),
+        (remove_oldest, (), 4),
+        (unlist_latest, ("--unsafe",), 4),
+        (tear, ("--unsafe",), 4),
+        (empty, ("--unsafe",), 4),
+    ],
+)
+def test_a_mended_run_goes_on(
+    runs: Runs, damage: Callable[[Path], None], options: tuple[str, ...], latest: int
+) -> None:
+    run = runs.get()
+    damage(run)
+    damaged = tree(run)
+    write("reindex", run, *options)
+    ckptctl("undo", run, "--yes", "--allow-live")
+    assert tree(run) == damaged
+    write("reindex", run, *options)
+    read = runs.ask("read", run)
+    assert read["error"] is None, read["error"]
+    assert read["latest"]["state"]["iteration"] == latest
+    assert {c["name"] for c in read["checkpoints"]} == set(read["on_disk"])
+    assert_goes_on(runs, run)
+
+
+@pytest.mark.parametrize("made", [(), ("--keep", "2"), ("--named",)])
+def test_a_renamed_run_goes_on(runs: Runs, made: tuple[str, ...]) -> None:
+    run = runs.get(*made)
+    before = runs.ask("read", run)
+    write("rename", run, "--to", "checkpoint_{step:06d}-{loss:.4f}")
+    after = runs.ask("read", run)
+    assert after["latest"]["state"] == before["latest"]["state"]
+    for old, new in zip(before["checkpoints"], after["checkpoints"], strict=True):
+        assert new["state"] == old["state"]
+        step, loss = new["metrics"]["step"], new["metrics"]["loss"]
+        assert new["name"] == f"checkpoint_{step:06d}-{loss:.4f}"
+    assert_goes_on(runs, run, *made)
+
+
+def test_an_empty_folder_moves_aside(runs: Runs) -> None:
+    run = runs.get()
+    document = json.loads((run / SNAPSHOT).read_text())
+    latest = run / document["latest_checkpoint_result"]["checkpoint_dir_name"]
+    for path in latest.iterdir():
+        path.unlink()
+    (experiment,) = scan(str(run))
+    assert apply(plan_reindex(experiment, quarantine=True), allow_live=True).verified
+    read = runs.ask("read", run)
+    assert read["latest"]["state"]["iteration"] == 3
+    assert_goes_on(runs, run)
