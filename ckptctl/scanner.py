@@ -6,6 +6,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from ckptctl.errors import LocationError
 from ckptctl.layouts import (
@@ -21,6 +22,8 @@ from ckptctl.layouts import (
     is_experiment,
     plain_roots,
 )
+from ckptctl.layouts.payload import why_torn
+from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment
 from ckptctl.storage.location import open_reader, parent_of
@@ -47,24 +50,58 @@ class _Place:
 _MAX_LOCK_BYTES = 64 * 1024
 
 
-def scan(
-    location: str, *, layout: str | None = None, collect_globals: bool = False
+class Watch(Protocol):
+    """Told how a scan goes on."""
+
+    def found(self, experiments: int) -> None:
+        """So many experiments are going to be read."""
+
+    def read(self, path: str) -> None:
+        """A file is going to be read."""
+
+    def done(self) -> None:
+        """An experiment was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """How an experiment is read."""
+
+    collect_globals: bool
+    deep: bool
+    required: tuple[str, ...]
+    watch: Watch | None
+
+
+def scan(  # noqa: PLR0913 - keyword-only options
+    location: str,
+    *,
+    layout: str | None = None,
+    collect_globals: bool = False,
+    deep: bool = False,
+    required: Sequence[str] = (),
+    watch: Watch | None = None,
 ) -> tuple[Experiment, ...]:
     """Every experiment at or below `location`, in order of path.
 
     A trial's folder stands for its experiment, with `Experiment.focus` on the trial.
-    `collect_globals` also tells what a reader of the records has to import.
+    `collect_globals` also tells what a reader of the records has to import; `deep` looks into
+    the headers of the files of checkpoints, and `required` are patterns of files that each
+    checkpoint has to have.
 
     Raises:
         LocationError: it cannot be read, or no experiment is in it.
         LayoutError: `layout` is unknown, or two layouts fit equally well.
     """
+    asked = _Asked(
+        collect_globals=collect_globals, deep=deep, required=tuple(required), watch=watch
+    )
     reader = open_reader(location)
     entries = reader.list_tree()
     places = _places(entries, layout)
     sure = any(p.prefix == "" and p.match.confidence > ALONE for p in places)
     if _looks_like_trial(entries) and not sure and layout not in Plain.names:
-        around = _experiment_around(reader, layout, collect_globals=collect_globals)
+        around = _experiment_around(reader, layout, asked)
         if around is not None:
             return (around,)
     if not places:
@@ -73,7 +110,9 @@ def scan(
             hint=_near(entries),
             location=reader.location,
         )
-    return tuple(_read(reader, place, collect_globals=collect_globals) for place in places)
+    if watch is not None:
+        watch.found(len(places))
+    return tuple(_read(reader, place, asked) for place in places)
 
 
 def _looks_like_trial(entries: Sequence[Entry]) -> bool:
@@ -169,16 +208,20 @@ def _below(entries: Sequence[Entry], paths: Sequence[str], folder: str) -> Itera
         yield replace(entry, path=entry.path[len(prefix) :])
 
 
-def _read(reader: Reader, place: _Place, *, collect_globals: bool) -> Experiment:
+def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
     source = Source(
         reader,
         place.tree,
         prefix=place.prefix,
         location=_join(reader.location, place.prefix),
         root=_join(reader.root, place.prefix),
-        collect_globals=collect_globals,
+        collect_globals=asked.collect_globals,
+        told=asked.watch.read if asked.watch else None,
     )
+    place.tree.demands = _demands(reader, place, asked)
     experiment = place.layout.read(place.tree, source)
+    if asked.watch is not None:
+        asked.watch.done()
     return replace(
         experiment,
         why=place.match.why,
@@ -188,9 +231,19 @@ def _read(reader: Reader, place: _Place, *, collect_globals: bool) -> Experiment
     )
 
 
-def _experiment_around(
-    reader: Reader, layout: str | None, *, collect_globals: bool
-) -> Experiment | None:
+def _demands(reader: Reader, place: _Place, asked: _Asked) -> Demands:
+    """What is asked of the checkpoints of one experiment."""
+
+    def look(path: str, size: int) -> str | None:
+        if asked.watch is not None:
+            asked.watch.read(path)
+        full = f"{place.prefix}/{path}" if place.prefix else path
+        return why_torn(path, size, lambda: reader.open_read(full))
+
+    return Demands(required=asked.required, why_torn=look if asked.deep else None)
+
+
+def _experiment_around(reader: Reader, layout: str | None, asked: _Asked) -> Experiment | None:
     """The experiment whose trial the location is, if its parent is one that knows it."""
     above = parent_of(reader.location)
     if above is None:
@@ -203,7 +256,7 @@ def _experiment_around(
         return None
     for place in _places(entries, layout):
         if place.prefix == "":
-            experiment = _read(outer, place, collect_globals=collect_globals)
+            experiment = _read(outer, place, asked)
             if experiment.state_file is not None and experiment.trial(name) is not None:
                 return replace(experiment, focus=TrialDir(name))
     return None

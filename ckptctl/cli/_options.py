@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ckptctl.cli._console import Console
+from ckptctl.cli._settings import COLORS, Settings
 from ckptctl.errors import UsageError
 from ckptctl.report import formats
 
@@ -63,6 +64,33 @@ FailOn = Annotated[
     ),
 ]
 
+ForRay = Annotated[
+    str | None,
+    typer.Option(
+        "--for-ray",
+        metavar="VERSION",
+        help="Ask whether this Ray could go on from here (CKP207).",
+        rich_help_panel="Selection",
+    ),
+]
+ForPyarrow = Annotated[
+    str | None,
+    typer.Option(
+        "--for-pyarrow",
+        metavar="VERSION",
+        help="Ask whether this pyarrow could load the state (CKP207).",
+        rich_help_panel="Selection",
+    ),
+]
+Deep = Annotated[
+    bool,
+    typer.Option(
+        "--deep",
+        help="Look into the headers of zip, safetensors and JSON files of checkpoints too.",
+        rich_help_panel="Selection",
+    ),
+]
+
 # --- what may happen ----------------------------------------------------------------------------
 
 DryRun = Annotated[
@@ -103,6 +131,22 @@ QuietPeriod = Annotated[
 Unsafe = Annotated[
     bool,
     typer.Option("--unsafe", help="Allow remedies marked unsafe.", rich_help_panel="Safety"),
+]
+Quarantine = Annotated[
+    bool,
+    typer.Option(
+        "--quarantine",
+        help="Move partial, empty and temporary folders aside, into .ckptctl/quarantine/.",
+        rich_help_panel="Safety",
+    ),
+]
+NoLock = Annotated[
+    bool,
+    typer.Option(
+        "--no-lock",
+        help="Go on where the storage cannot lock; make sure that nothing else writes there.",
+        rich_help_panel="Safety",
+    ),
 ]
 KeepGoing = Annotated[
     bool,
@@ -184,6 +228,15 @@ Color = Annotated[
     ),
 ]
 
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Take settings from this file, not from the nearest ckptctl.toml or pyproject.toml.",
+    ),
+]
+
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     """Check a choice; the message names what there is."""
@@ -201,10 +254,17 @@ def console(  # noqa: PLR0917 - in the order of the help
     one_of("--format", form, formats.ALL)
     if json and form not in ("text", "json"):
         raise UsageError(f"--json and --format {form} ask for two formats")
-    one_of("--color", color, ("auto", "always", "never"))
+    one_of("--color", color, COLORS)
     return Console(
         form="json" if json else form, out=out, quiet=quiet, verbose=verbose, color=color
     )
+
+
+def settings(config: str | None) -> Settings:
+    """Gather what was set outside of the command line."""
+    from ckptctl.cli import _config
+
+    return _config.load(config)
 
 
 def codes(text: str | None) -> tuple[str, ...]:

@@ -1,52 +1,216 @@
-"""A bar on stderr while steps are done, at a terminal only."""
+"""What goes on, on one line of stderr, at a terminal only."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
 from typing import TextIO
 
 from ckptctl.cli._console import Console
+from ckptctl.model.plan import MoveTree, Plan
+from ckptctl.report import words
 
 _WIDTH = 24
+_TICK = 0.1
+"""Seconds between two pictures of the line."""
+_PATIENCE = 0.4
+"""Seconds before a scan shows anything: most are done by then."""
+_ESTIMATE = 2.0
+"""Seconds before what is left can be told from what is done."""
 
 
-class Bar:
-    """Draws itself over and over on one line."""
+class Live:
+    """A line that is drawn over and over, also while nothing is told of."""
 
     def __init__(self, stream: TextIO, *, ascii_only: bool) -> None:
         self._stream = stream
         self._full, self._empty = ("#", "-") if ascii_only else ("━", "╌")
         self._dot = ", " if ascii_only else " · "
-        self._total = 0
-        self._start = 0.0
+        self._start = time.monotonic()
+        self._shown = ""
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has gone on."""
+        return time.monotonic() - self._start
+
+    def text(self) -> str:
+        """Say what goes on; empty for nothing yet."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Begin to draw."""
+        self._start = time.monotonic()
+        self._ticker.start()
+
+    def draw(self) -> None:
+        """Draw the line as things stand, over what was there."""
+        with self._lock:
+            text = self.text()
+            room = _columns(self._stream)
+            text = text if len(text) <= room else text[:room]
+            if text != self._shown:
+                rest = " " * max(len(self._shown) - len(text), 0)
+                self._write(f"\r{text}{rest}")
+                self._shown = text
+
+    def finish(self, *, keep: bool) -> None:
+        """Draw no more; leave the line behind, or nothing at all."""
+        self._stop.set()
+        if self._ticker.is_alive():
+            self._ticker.join()
+        if keep:
+            self.draw()
+        if self._shown:
+            self._write("\n" if keep else f"\r{' ' * len(self._shown)}\r")
+
+    def _tick(self) -> None:
+        while not self._stop.wait(_TICK):
+            self.draw()
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):  # the terminal is gone; the work is not
+            self._stop.set()
+
+
+class Bar(Live):
+    """How far a plan has come: steps, bytes, how fast, and how long it will take."""
+
+    def __init__(self, stream: TextIO, sizes: Sequence[int], *, ascii_only: bool) -> None:
+        super().__init__(stream, ascii_only=ascii_only)
+        self._sums = [0, *accumulate(sizes)]
+        self._done = self._total = 0
+        self._begun = False
 
     def begin(self, what: str, total: int) -> None:
         """Draw the empty bar."""
-        self._what, self._total, self._start = what, total, time.monotonic()
-        self.advance(0)
+        self._total, self._begun = total, True
+        self.start()
 
     def advance(self, done: int) -> None:
-        """Draw the bar as far as it has come."""
-        filled = _WIDTH * done // max(self._total, 1)
-        bar = self._full * filled + self._empty * (_WIDTH - filled)
-        seconds = int(time.monotonic() - self._start)
-        text = f"{done}/{self._total}{self._dot}{seconds // 60}:{seconds % 60:02}"
-        self._stream.write(f"\r  {bar} {text}")
-        self._stream.flush()
+        """Note how far it has come; the line follows in its own time."""
+        self._done = done
 
     def end(self) -> None:
-        """Leave the full bar behind."""
-        self._stream.write("\n")
-        self._stream.flush()
+        """Leave the full bar to `finish`."""
+
+    def text(self) -> str:
+        """``━━━━╌╌ 4/6 · 1.2 GB · 300.0 MB/s · 0:04 · 0:02 left``."""
+        if not self._begun:
+            return ""
+        done, total, seconds = self._done, max(self._total, 1), self.seconds
+        filled = _WIDTH * done // total
+        parts = [f"{self._full * filled}{self._empty * (_WIDTH - filled)} {done}/{self._total}"]
+        if moved := self._sums[min(done, len(self._sums) - 1)]:
+            parts.append(words.size(moved))
+            if seconds >= 1:
+                parts.append(f"{words.size(int(moved / seconds))}/s")
+        parts.append(_clock(seconds))
+        if 0 < done < self._total and seconds >= _ESTIMATE:
+            parts.append(f"{_clock(seconds * (1 - self._share) / self._share)} left")
+        return "  " + self._dot.join(parts)
+
+    @property
+    def _share(self) -> float:
+        """Which part is done: of the bytes where any move, else of the steps."""
+        whole, moved = self._sums[-1], self._sums[min(self._done, len(self._sums) - 1)]
+        return moved / whole if whole and moved else self._done / max(self._total, 1)
 
 
-def bar(console: Console) -> Bar | None:
-    """Make a bar if somebody can see it."""
+class Counter(Live):
+    """How much of a scan was read."""
+
+    def __init__(self, stream: TextIO, *, ascii_only: bool) -> None:
+        super().__init__(stream, ascii_only=ascii_only)
+        self._experiments = self._done = self._files = 0
+
+    def found(self, experiments: int) -> None:
+        """So many more experiments are going to be read."""
+        self._experiments += experiments
+
+    def read(self, path: str) -> None:
+        """Count a file."""
+        self._files += 1
+
+    def done(self) -> None:
+        """Count an experiment."""
+        self._done += 1
+
+    def text(self) -> str:
+        """``  reading · 3 of 12 experiments · 1,204 records · 0:03``."""
+        if self.seconds < _PATIENCE:
+            return ""
+        parts = ["listing"]
+        if self._experiments:
+            whole = words.count(self._experiments, "experiment")
+            parts = ["reading", f"{self._done:,} of {whole}", words.count(self._files, "record")]
+        return "  " + self._dot.join([*parts, _clock(self.seconds)])
+
+
+@contextmanager
+def bar(plan: Plan, console: Console) -> Iterator[Bar | None]:
+    """A bar for a plan, if somebody can see it; what follows it begins on a line of its own."""
+    stream = _seen(console)
+    if stream is None:
+        yield None
+        return
+    sizes = [
+        sum(f.size for f in step.files) if isinstance(step, MoveTree) else 0 for step in plan.steps
+    ]
+    live = Bar(stream, sizes, ascii_only=_ascii(console, stream))
+    try:
+        yield live
+    finally:
+        live.finish(keep=True)
+
+
+@contextmanager
+def counter(console: Console) -> Iterator[Counter | None]:
+    """A count for a scan, if somebody can see it; nothing of it is left behind."""
+    stream = _seen(console)
+    if stream is None:
+        yield None
+        return
+    live = Counter(stream, ascii_only=_ascii(console, stream))
+    live.start()
+    try:
+        yield live
+    finally:
+        live.finish(keep=False)
+
+
+def _seen(console: Console) -> TextIO | None:
     stream = sys.stderr
     if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
         return None
-    if console.structured or console.quiet:
-        return None
-    return Bar(stream, ascii_only=console.page(stream).marks.arrow != "→")
+    return None if console.structured or console.quiet else stream
+
+
+def _ascii(console: Console, stream: TextIO) -> bool:
+    return console.page(stream).marks.arrow != "→"
+
+
+def _columns(stream: TextIO) -> int:
+    """Give the room on one line; the last column would wrap at some terminals."""
+    try:
+        return max(os.get_terminal_size(stream.fileno()).columns - 1, 20)
+    except (OSError, ValueError):
+        return 79
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    return f"{whole // 60}:{whole % 60:02}"

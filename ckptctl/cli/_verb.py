@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
+import typer.main
 from typer.core import TyperCommand
 
 from ckptctl.errors import ExitCode, UsageError
 from ckptctl.report import formats
+
+if TYPE_CHECKING:
+    from ckptctl.cli._settings import Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,7 +24,7 @@ MEANINGS = {
     ExitCode.DONE: "done, or nothing to do; no finding at or above --fail-on",
     ExitCode.FINDINGS: "findings at or above --fail-on; --check found steps to do; "
     "no answer for some trial",
-    ExitCode.USAGE: "usage: bad arguments, bad template, no terminal and no --yes",
+    ExitCode.USAGE: "usage: bad arguments, bad config, bad template, no terminal and no --yes",
     ExitCode.LOCATION: "a location cannot be read or written, and nothing was changed",
     ExitCode.JOURNAL: "locked by another run, or an interrupted apply is pending",
     ExitCode.STALE: "stale: the experiment changed in the meantime",
@@ -40,13 +45,47 @@ class Verb(TyperCommand):
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
         """List the formats of this verb, instead of all that there are."""
         params = super().get_params(ctx)
+        if any(param.name == "config" for param in params):
+            place = next(n for n, param in enumerate(params) if param.name == "config")
+            params.insert(place + 1, _show_config())
         for param in params:
             if param.name == "form":
                 param.metavar = "|".join(formats.of(str(self.name)))
         return params
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Put what was set in files and variables behind what is on the command line."""
+        words = args[: args.index("--")] if "--" in args else args
+        if ctx.resilient_parsing or {"-h", "--help"} & set(words):
+            return list(super().parse_args(ctx, args))
+        from ckptctl.cli import _config
+
+        settings = _config.load(_config.named_in(args))
+        if _SHOW in words:
+            return self._show(ctx, [word for word in args if word != _SHOW], settings)
+        ctx.default_map = settings.defaults(str(self.name))
+        return list(super().parse_args(ctx, args))
+
+    def _show(self, ctx: Any, args: list[str], settings: Settings) -> list[str]:  # noqa: ANN401
+        """Print the settings of a call instead of making it; what is missing does not matter."""
+        from ckptctl.cli._settings import OPTIONS, Setting
+        from ckptctl.cli._show_config import shown
+
+        ctx.resilient_parsing = True
+        super().parse_args(ctx, args)
+        names = {option.param: key for key, option in OPTIONS.items()} | {"ignore": "ignore"}
+        flags = {
+            key: Setting(value=ctx.params[param], origin=f"--{key}")
+            for param, key in names.items()
+            if param in ctx.params and _source(ctx, param) == "COMMANDLINE"
+        }
+        print(shown(settings, flags), end="")
+        raise typer.Exit
+
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Refuse a format that this verb has not, before anything is done."""
+        if _source(ctx, "form") == "DEFAULT_MAP" and (ctx.params["json"] or ctx.params["quiet"]):
+            ctx.params["form"] = formats.TEXT  # a flag comes before a setting
         form, own = ctx.params.get("form"), formats.of(str(self.name))
         if form in formats.ALL and form not in own:
             raise UsageError(
@@ -71,6 +110,34 @@ class Verb(TyperCommand):
         for name in sorted(groups, key=_rank):
             with formatter.section(name):
                 formatter.write_dl(groups[name])
+
+
+_SHOW = "--show-config"
+
+
+@cache
+def _show_config() -> Any:  # noqa: ANN401
+    """Declare an option that every verb with settings has; its value is looked at before all."""
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    def _holder(
+        *,
+        show_config: Annotated[
+            bool, typer.Option(_SHOW, help="Print the settings of this call, and where from.")
+        ] = False,
+    ) -> bool:
+        return show_config
+
+    command: Any = typer.main.get_command(app)
+    (param,) = (p for p in command.params if p.name == "show_config")
+    param.expose_value = False
+    return param
+
+
+def _source(ctx: Any, param: str) -> str:  # noqa: ANN401
+    source = ctx.get_parameter_source(param)
+    return "" if source is None else str(source.name)
 
 
 _ORDER = ("Arguments", "Names", "Indices", "Ranking", "Selection", "Safety", "Output", "Options")

@@ -30,9 +30,27 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _settings(asked: bool) -> None:
+    if asked:
+        from ckptctl.cli import _config
+        from ckptctl.cli._show_config import shown
+
+        print(shown(_config.load(), {}), end="")
+        raise typer.Exit
+
+
 @app.callback()
 def _main(
     *,
+    show_config: Annotated[
+        bool,
+        typer.Option(
+            "--show-config",
+            callback=_settings,
+            is_eager=True,
+            help="Print the settings, and where each comes from.",
+        ),
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,

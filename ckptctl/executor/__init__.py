@@ -2,7 +2,7 @@
 
 from ckptctl.executor.apply import apply, resume, undo
 from ckptctl.executor.inverse import entry_to_undo, inverse_plan
-from ckptctl.executor.prune import prune
+from ckptctl.executor.prune import prunable, prune
 from ckptctl.executor.work import Clock, Progress
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "apply",
     "entry_to_undo",
     "inverse_plan",
+    "prunable",
     "prune",
     "resume",
     "undo",

@@ -10,8 +10,7 @@ from ckptctl.journal.course import Course, course_of
 from ckptctl.journal.records import EntryState, JournalEntry
 from ckptctl.journal.scene import Scene
 from ckptctl.journal.store import Journal, withdraw
-from ckptctl.model.plan import MoveTree
-from ckptctl.storage.store import Store
+from ckptctl.storage.store import Reader, Store
 
 
 def prune(store: Store, *, clock: Clock = time.time, lock: bool = True) -> tuple[str, ...]:
@@ -32,11 +31,17 @@ def prune(store: Store, *, clock: Clock = time.time, lock: bool = True) -> tuple
                 hint=ways_out(store.location),
                 location=store.location,
             )
-        kept = _kept(journal, Scene(store))
-        dropped = tuple(name for name in journal.names() if name not in kept)
+        dropped = prunable(store)
         for name in dropped:
             withdraw(store, name)
         return dropped
+
+
+def prunable(reader: Reader) -> tuple[str, ...]:
+    """The entries that `prune` would drop now, oldest first."""
+    journal = Journal(reader)
+    kept = _kept(journal, Scene(reader))
+    return tuple(name for name in journal.names() if name not in kept)
 
 
 def _kept(journal: Journal, scene: Scene) -> set[str]:
@@ -46,7 +51,7 @@ def _kept(journal: Journal, scene: Scene) -> set[str]:
     needed: set[str] = set()
     for entry in reversed(journal.entries()):
         course = _course(journal, entry)
-        if course is None:
+        if course is None or entry.state is EntryState.PENDING:
             kept.add(entry.name)
             continue
         if entry.state is EntryState.APPLIED:
@@ -84,7 +89,4 @@ def _could_be_undone(scene: Scene, course: Course, touched: set[str]) -> bool:
 
 
 def _paths(course: Course) -> set[str]:
-    found: set[str] = set()
-    for step in course.plan.steps:
-        found |= {step.source, step.target} if isinstance(step, MoveTree) else {step.file}
-    return found | {s.path for strand in course.strands for s in strand.spans}
+    return {span.path for strand in course.strands for span in strand.spans}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -54,8 +55,10 @@ class Source:
         location: str,
         root: str,
         collect_globals: bool = False,
+        told: Callable[[str], None] | None = None,
     ) -> None:
         self._reader = reader
+        self._told = told
         self._tree = tree
         self._prefix = f"{prefix}/" if prefix else ""
         self.location = location
@@ -71,6 +74,8 @@ class Source:
         self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES
     ) -> bytes | None:
         """The bytes of a record; None where it cannot be read, which is then a problem."""
+        if self._told is not None:
+            self._told(path)
         try:
             data = self._reader.read_bytes(self._prefix + path, limit)
         except (LocationError, OSError) as error:

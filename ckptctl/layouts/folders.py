@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from ckptctl.layouts.strays import Parts, count_parts, find_strays
-from ckptctl.layouts.tree import FolderFile, Tree
+from ckptctl.layouts.tree import Demands, FolderFile, Tree
 from ckptctl.model.checkpoint import CheckpointState, Stray
 from ckptctl.model.names import NameKind, kind_of
 
@@ -37,6 +38,7 @@ class Folder:
     state: CheckpointState
     lacks: tuple[str, ...] = ()
     hollow: tuple[str, ...] = ()
+    torn: tuple[tuple[str, str], ...] = ()
     strays: tuple[Stray, ...] = ()
     begun: float | None = None
     """The oldest change of a file that siblings have too, in seconds since the epoch."""
@@ -64,7 +66,20 @@ def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tu
     path = f"{parent}/" if parent else ""
     names = [n for n in tree.folders(parent) if n.startswith("checkpoint") or n in also]
     names += [n for n in deeper if tree.has_folder(f"{path}{n}")]
-    return tuple(_folder(name, tree.files_below(f"{path}{name}")) for name in names)
+    folders = [_folder(name, tree.files_below(f"{path}{name}")) for name in names]
+    return tuple(_as_demanded(f, f"{path}{f.name}", tree.demands) for f in folders)
+
+
+def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
+    """The folder with what it falls short of; whether that makes it partial is judged later."""
+    if folder.state is not CheckpointState.COMPLETE:
+        return folder
+    own = folder.own_files
+    lacks = (d for d in demands.required if not any(fnmatchcase(f.path, d) for f in own))
+    torn: list[tuple[str, str]] = []
+    if look := demands.why_torn:
+        torn = [(f.path, why) for f in own if (why := look(f"{path}/{f.path}", f.size))]
+    return replace(folder, lacks=tuple(lacks), torn=tuple(torn))
 
 
 def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
@@ -142,9 +157,10 @@ def _judged(folder: Folder, census: _Census) -> Folder:
     folder = _with_strays(folder, census)
     siblings = census.folders - 1
     mine = {f.path: f.size for f in folder.files}
-    lacks: tuple[str, ...] = ()
+    lacks = folder.lacks
     if siblings >= _ENOUGH_SIBLINGS:
-        lacks = tuple(p for p in census.in_all_but_one if p not in mine)
+        missing = (p for p in census.in_all_but_one if p not in mine)
+        lacks = tuple(dict.fromkeys((*lacks, *missing)))
     hollow = tuple(
         sorted(
             path
@@ -152,9 +168,10 @@ def _judged(folder: Folder, census: _Census) -> Folder:
             if size == 0 and path not in MARKERS and _full_elsewhere(path, census)
         )
     )
-    if not lacks and not hollow:
+    torn = tuple((path, why) for path, why in folder.torn if path not in hollow)
+    if not lacks and not hollow and not torn:
         return folder
-    return replace(folder, state=CheckpointState.PARTIAL, lacks=lacks, hollow=hollow)
+    return replace(folder, state=CheckpointState.PARTIAL, lacks=lacks, hollow=hollow, torn=torn)
 
 
 def _with_strays(folder: Folder, census: _Census) -> Folder:

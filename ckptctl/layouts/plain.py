@@ -139,6 +139,7 @@ def _checkpoint(dirname: TrialDir, folder: Folder, place: int) -> Checkpoint:
         saved=place,
         lacks=folder.lacks,
         hollow=folder.hollow,
+        torn=folder.torn,
         strays=folder.strays,
         begun=folder.begun,
     )

@@ -266,6 +266,7 @@ def _checkpoint(name: str, folder: Folder | None, record: Record | None, place: 
         saved=place,
         lacks=folder.lacks if folder else (),
         hollow=folder.hollow if folder else (),
+        torn=folder.torn if folder else (),
         strays=folder.strays if folder else (),
         begun=folder.begun if folder else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ckptctl.storage.store import Entry
@@ -23,8 +23,21 @@ class FolderFile:
     modified: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """What a checkpoint's folder has to be like, beside what its siblings tell."""
+
+    required: tuple[str, ...] = ()
+    """Patterns of paths, each of which a file of every checkpoint has to match."""
+    why_torn: Callable[[str, int], str | None] | None = None
+    """Looks into a file, by path and size, and says why it is not whole."""
+
+
 class Tree:
     """The entries below one folder, with paths relative to it."""
+
+    demands = Demands()
+    """What is asked of checkpoints here; a listing alone asks nothing."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._files: dict[str, Entry] = {}

@@ -217,6 +217,7 @@ def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
         left_result=told.note.result() if told.note and not told.record else None,
         lacks=folder.lacks if folder else (),
         hollow=folder.hollow if folder else (),
+        torn=folder.torn if folder else (),
         strays=folder.strays if folder else (),
         begun=folder.begun if folder else None,
     )

@@ -25,7 +25,7 @@ class CheckpointState(StrEnum):
 
     COMPLETE = "complete"
     PARTIAL = "partial"
-    """Files that all siblings have are missing, or empty where the siblings' are not."""
+    """Files that all siblings have are missing, empty where the siblings' are not, or torn."""
     EMPTY = "empty"
     """A folder without files."""
     TEMPORARY = "temporary"
@@ -70,9 +70,11 @@ class Checkpoint:
     left_result: Mapping[str, object] | None = None
     """The result that the trainable left inside it, kept whole where no record knows the save."""
     lacks: tuple[str, ...] = ()
-    """Files that all siblings have and this one has not."""
+    """Files that all siblings have, or that are required, and this one has not."""
     hollow: tuple[str, ...] = ()
     """Files of zero bytes that are not empty in the siblings."""
+    torn: tuple[tuple[str, str], ...] = ()
+    """Files whose headers say that they are not whole, with why; only in a deep scan."""
     strays: tuple[Stray, ...] = ()
     """Files that no sibling has."""
     begun: float | None = None

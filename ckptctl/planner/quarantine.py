@@ -135,4 +135,6 @@ def _why(checkpoint: Checkpoint) -> str:
     if checkpoint.state is CheckpointState.PARTIAL and lacking:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         return f"partial (without {lacking[0]}{more})"
+    if checkpoint.torn:
+        return f"partial ({checkpoint.torn[0][0]} is torn)"
     return checkpoint.state.value

@@ -23,7 +23,7 @@ from ckptctl.planner.repair_legacy import repair_heap
 from ckptctl.planner.repair_records import RecordRepair, repair_records
 from ckptctl.planner.repair_rows import newest_result, repair_rows
 from ckptctl.planner.repair_v2 import plan_repair_v2
-from ckptctl.planner.saves import kept_records, unrecorded
+from ckptctl.planner.saves import kept_records, known_saves, save_of, unrecorded
 
 
 def plan_repair(
@@ -166,7 +166,7 @@ def _repair_trial(
     return _TrialRepair(
         edits=edits,
         notes=tuple(_notes(experiment, trial, records, index)),
-        unsafe=records.latest == "" or any(save.estimated for save in records.added),
+        unsafe=records.latest == "" or any(save.unsafe for save in records.added),
         written=frozenset(written),
     )
 
@@ -229,6 +229,15 @@ def _notes(
         yield f"{name}: recorded index {index.before} → {index.after}"
     registered = {save.checkpoint.name for save in records.added}
     left = [c.name for c in unrecorded(experiment, trial) if c.name not in registered]
+    strange = [c for c in unrecorded(experiment, trial) if c.name in left]
+    known = known_saves(experiment, trial) if strange else frozenset()
+    copies = [c.name for c in strange if save_of(c.left_result or {}) in known]
+    if copies:
+        yield (
+            f"{name}: {', '.join(copies)} holds a save that another folder has a record of; "
+            "--unsafe registers it too"
+        )
+    left = [n for n in left if n not in copies]
     if left:
         yield (
             f"{name}: {', '.join(left)} cannot be registered, since no log knows the metrics; "

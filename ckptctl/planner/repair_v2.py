@@ -6,7 +6,7 @@ that is not among its results (``train/v2/_internal/execution/checkpoint/checkpo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ckptctl.codec.values import to_json
@@ -22,6 +22,7 @@ _RESULTS, _NUMBERS, _LATEST = (
     "checkpoint_report_indices",
     "latest_checkpoint_result",
 )
+_PENDING, _SPECS = "pending_training_results", "pending_validation_specs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ def plan_repair_v2(experiment: Experiment, *, unsafe: bool) -> Draft:
     edits = [*_removals(trial, dropped), *_insertions(trial, kept, added)]
     edits += _latest_edit(trial, latest)
     edits += _next_report(trial, added)
+    edits += _forgotten(experiment, {e.name for e in (*kept, *added)})
     return Draft(
         edits={experiment.state_file: tuple(edits)} if edits else {},
         notes=tuple(_notes(experiment, dropped, fresh, latest, unsafe=unsafe)),
@@ -183,6 +185,18 @@ def _next_report(trial: Trial, added: Sequence[_Entry]) -> Iterator[Edit]:
             before=trial.next_report.value,
             after=highest + 1,
         )
+
+
+def _forgotten(experiment: Experiment, known: Collection[str]) -> Iterator[Edit]:
+    """Validations of saves that are no results: with one that waits, Ray does not load the run."""
+    for mention in experiment.mentions:
+        key, _, place = mention.provenance.pointer.partition("/")
+        number = place.partition("/")[0]
+        if key in (_RESULTS, _LATEST) or mention.ref.name in known:
+            continue
+        yield Edit(op="remove", pointer=f"{key}/{number}")
+        if key == _PENDING:
+            yield Edit(op="remove", pointer=f"{_SPECS}/{number}")
 
 
 def _notes(

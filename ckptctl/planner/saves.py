@@ -25,6 +25,13 @@ class NewSave:
     checkpoint: Checkpoint
     metrics: Mapping[str, object]
     estimated: bool = False
+    copied: bool = False
+    """Whether another folder with a record holds the same save."""
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether only a person can know that it is a save of its own."""
+        return self.estimated or self.copied
 
 
 def is_there(experiment: Experiment, record: Record) -> bool:
@@ -84,16 +91,32 @@ def unrecorded(experiment: Experiment, trial: Trial) -> tuple[Checkpoint, ...]:
 
 def _new_saves(experiment: Experiment, trial: Trial, *, unsafe: bool) -> Iterator[NewSave]:
     results = {r.name: r.result for r in trial.rows if r.name and r.result is not None}
+    known = known_saves(experiment, trial)
     for checkpoint in unrecorded(experiment, trial):
         result = results.get(checkpoint.name)
         left = checkpoint.left
         if checkpoint.left_result is not None and left is not None:
             metrics = {**checkpoint.left_result, "training_iteration": left.value}
-            yield NewSave(checkpoint=checkpoint, metrics=metrics)
+            copied = save_of(checkpoint.left_result) in known
+            if unsafe or not copied:
+                yield NewSave(checkpoint=checkpoint, metrics=metrics, copied=copied)
         elif result is not None and Witness.SESSION in checkpoint.recorded_by:
             yield NewSave(checkpoint=checkpoint, metrics=result)
         elif unsafe:
             yield _estimated(trial, checkpoint)
+
+
+def known_saves(experiment: Experiment, trial: Trial) -> frozenset[object]:
+    """The saves that a record and its folder hold."""
+    found = {save_of(record.metrics) for record in kept_records(experiment, trial)}
+    return frozenset(found - {None})
+
+
+def save_of(result: Mapping[str, object]) -> object:
+    """What tells one save of a trial from every other; None where the result does not say."""
+    parts = [result.get(key) for key in ("training_iteration", "timestamp", "time_total_s")]
+    numbers = tuple(p for p in parts if isinstance(p, (int, float)))
+    return numbers if len(numbers) == len(parts) else None
 
 
 def _estimated(trial: Trial, checkpoint: Checkpoint) -> NewSave:

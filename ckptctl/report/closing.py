@@ -13,6 +13,7 @@ from ckptctl.model.finding import Applicability, Finding, Severity
 from ckptctl.report.words import count
 
 Trials = Sequence[Trial]
+Findings = Sequence[Finding]
 
 
 def closing(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str | None:
@@ -38,7 +39,7 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
         hits = [f for f in findings if f.code in codes and f.severity is Severity.ERROR]
         keys = dict.fromkeys((f.experiment, f.trial or "") for f in hits)
         trials = [places[key] for key in keys if key in places]
-        if hits and (text := tell(trials)):
+        if hits and (text := tell(trials, hits)):
             said.append(text)
     if not said:
         return ""
@@ -46,7 +47,7 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _overwrites(trials: Trials) -> str:
+def _overwrites(trials: Trials, _: Findings) -> str:
     number = sum(_newer(t) for t in trials)
     return f"the next saves would overwrite {count(number, 'checkpoint')}" if number else ""
 
@@ -59,35 +60,34 @@ def _newer(trial: Trial) -> int:
     return sum(c.index is not None and c.index > recorded for c in trial.folders)
 
 
-def _cannot_restore(trials: Trials) -> str:
+def _cannot_restore(trials: Trials, _: Findings) -> str:
     if not trials:
         return "the experiment cannot be restored as it is"
     return f"a restore would fail for {count(len(trials), 'trial')}"
 
 
-def _gone(trials: Trials) -> str:
+def _gone(trials: Trials, _: Findings) -> str:
     states = [c.state for t in trials for c in t.checkpoints]
     number = states.count(CheckpointState.MISSING)
     return f"{count(number, 'recorded checkpoint')} {'is' if number == 1 else 'are'} gone"
 
 
-def _repeats(trials: Trials) -> str:
+def _repeats(trials: Trials, _: Findings) -> str:
     return f"a restore of {count(len(trials), 'trial')} would repeat or lose iterations"
 
 
-def _unusable(trials: Trials) -> str:
-    states = [c.state for t in trials for c in t.checkpoints]
-    number = states.count(CheckpointState.PARTIAL) + states.count(CheckpointState.EMPTY)
+def _unusable(_: Trials, hits: Findings) -> str:
+    number = len({(f.experiment, f.trial, name) for f in hits for name in f.checkpoints})
     return f"{count(number, 'checkpoint')} cannot be loaded whole" if number else ""
 
 
-_COSTS: tuple[tuple[frozenset[str], Callable[[Trials], str]], ...] = (
+_COSTS: tuple[tuple[frozenset[str], Callable[[Trials, Findings], str]], ...] = (
     (frozenset({"CKP101"}), _overwrites),
     (frozenset({"CKP103", "CKP115"}), _cannot_restore),
     (frozenset({"CKP201", "CKP204", "CKP206"}), _cannot_restore),
     (frozenset({"CKP104"}), _gone),
     (frozenset({"CKP111"}), _repeats),
-    (frozenset({"CKP301", "CKP302"}), _unusable),
+    (frozenset({"CKP301", "CKP302", "CKP303"}), _unusable),
 )
 
 

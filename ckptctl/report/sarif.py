@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +12,7 @@ from ckptctl.model.finding import Evidence, Finding, Severity
 from ckptctl.report import md, where
 from ckptctl.report.document import Document
 from ckptctl.report.escape import shown
+from ckptctl.report.fingerprints import fingerprints, names_of
 
 if TYPE_CHECKING:
     from ckptctl.rules.base import Rule
@@ -32,7 +31,7 @@ def scan(
     """Write one run; `rules` are those that were checked."""
     known = {rule.code: number for number, rule in enumerate(rules)}
     homes = {e.location: e for e in experiments}
-    prints = _fingerprints(findings, homes)
+    prints = fingerprints(findings, experiments)
     results = [
         _result(finding, homes.get(finding.experiment), known, fingerprint)
         for finding, fingerprint in zip(findings, prints, strict=True)
@@ -120,37 +119,13 @@ def _logical(finding: Finding, home: Experiment | None) -> list[Document]:
     name = home.name if home else finding.experiment.rstrip("/").rpartition("/")[2]
     parts = [("experiment", name)]
     parts += [("trial", finding.trial)] if finding.trial else []
-    names = _names(finding)
+    names = names_of(finding)
     if not names:
         return [_place(parts)]
     return [_place([*parts, ("checkpoint", checkpoint)]) for checkpoint in names]
-
-
-def _names(finding: Finding) -> tuple[str, ...]:
-    return finding.checkpoints or ((finding.checkpoint,) if finding.checkpoint else ())
 
 
 def _place(parts: Sequence[tuple[str, str]]) -> Document:
     kind, name = parts[-1]
     whole = "/".join(shown(part) for _, part in parts)
     return {"name": shown(name), "fullyQualifiedName": whole, "kind": kind}
-
-
-def _fingerprints(findings: Sequence[Finding], homes: Mapping[str, Experiment]) -> tuple[str, ...]:
-    """Identify findings wherever the experiment lies; equal ones are numbered."""
-    seen: Counter[str] = Counter()
-    prints = []
-    for finding in findings:
-        key = json.dumps(_identity(finding, homes.get(finding.experiment)))
-        seen[key] += 1
-        prints.append(hashlib.sha256(f"{key}#{seen[key]}".encode()).hexdigest()[:32])
-    return tuple(prints)
-
-
-def _identity(finding: Finding, home: Experiment | None) -> list[object]:
-    """What stays the same when the experiment is moved and when its run goes on."""
-    root = (home.recorded_root or home.name) if home else ""
-    # A restore begins a new state file, so files name a finding only where no trial does.
-    files = [] if finding.trial else [e.file for e in finding.evidence]
-    name = root.rstrip("/").rpartition("/")[2]
-    return [finding.code, name, finding.trial, list(_names(finding)), files]

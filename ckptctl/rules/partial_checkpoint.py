@@ -18,7 +18,9 @@ class PartialCheckpoint(TrialRule):
     ## What it checks
     Each folder's files against those of the trial's other checkpoints, or of the experiment's
     where the trial has too few: files that all the others have, and files of zero bytes that are
-    not empty in the others. Ray's own markers do not count.
+    not empty in the others. Ray's own markers do not count. Files that the configuration requires
+    have to be there too. With `--deep` the headers of zip (torch, Lightning, NumPy, Keras),
+    safetensors and JSON files are looked into: a file that is cut off says so.
 
     ## Why it matters
     Ray copies a checkpoint file by file, so a crash or a full disk leaves a part of it under its
@@ -58,9 +60,10 @@ class PartialCheckpoint(TrialRule):
 
 
 def _missing(checkpoint: Checkpoint) -> str:
-    parts = []
+    parts: list[str] = []
     if checkpoint.lacks:
         parts.append(f"it lacks {listing(checkpoint.lacks)}")
     if checkpoint.hollow:
         parts.append(f"{listing(checkpoint.hollow)} {is_are(len(checkpoint.hollow))} empty")
+    parts += [f"{path} {why}" for path, why in checkpoint.torn]
     return "; ".join(parts) or "it differs from its siblings"

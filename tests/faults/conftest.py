@@ -22,9 +22,9 @@ def processes_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh, "apply_edits", replace_text)
 
 
-@pytest.fixture(params=["local", "memory", "acts"])
+@pytest.fixture(params=["local", "memory", "acts", "bucket"])
 def make_world(request: pytest.FixtureRequest, tmp_path: Path) -> MakeWorld:
-    """A maker of fresh worlds of one kind; ``acts`` crashes inside the calls of the store."""
+    """A maker of fresh worlds of one kind; two crash inside the calls of the store."""
     numbers = itertools.count()
     return lambda: World(request.param, tmp_path / f"world{next(numbers)}")
 

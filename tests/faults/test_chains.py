@@ -64,7 +64,7 @@ ACTS = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", ["acts", "local"])
+@pytest.mark.parametrize("kind", ["acts", "bucket", "local"])
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(acts=ACTS)
 def test_any_chain_of_applies_undos_and_crashes_can_be_walked_back(

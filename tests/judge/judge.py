@@ -42,8 +42,11 @@ def rays_folder() -> Path:
 class Judge:
     """One Ray version, kept running for many questions until it is closed."""
 
-    def __init__(self, version: str) -> None:
+    script = "session.py"
+
+    def __init__(self, version: str, environment: dict[str, str] | None = None) -> None:
         self.version = version
+        self._environment = environment or {}
         venv = rays_folder() / f"ray-{version}"
         if not (venv / READY_MARKER).is_file():
             raise MissingRay(
@@ -132,9 +135,10 @@ class Judge:
                 name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ
             }
             environment |= {"HOME": str(self._folder), "PYTHONUNBUFFERED": "1"}
+            environment |= self._environment
             with (self._folder / "stderr").open("wb") as stderr:
                 self._process = subprocess.Popen(
-                    [str(self._python), str(SCRIPTS / "session.py")],
+                    [str(self._python), str(SCRIPTS / self.script)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,

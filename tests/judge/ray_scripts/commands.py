@@ -23,7 +23,7 @@ def make(work, scenario, storage, name, **options):
 
     scheduler = None
     settings = {"steps": 4, "every": 1, "frequency": 1, "at_end": True, "keep": None}
-    settings |= {"fail_at": None, "stagger": 0, "trials": 2, "late": 1}
+    settings |= {"fail_at": None, "stagger": 0, "trials": 2, "late": 1, "max_failures": 0}
     settings |= {
         "function": {},
         "function_every": {"every": 2, "steps": 6},
@@ -55,7 +55,7 @@ def make(work, scenario, storage, name, **options):
         name=name,
         storage_path=str(storage),
         checkpoint_config=CheckpointConfig(**checkpoints),
-        failure_config=FailureConfig(max_failures=0),
+        failure_config=FailureConfig(max_failures=settings["max_failures"]),
         verbose=0,
     )
     with running(work, Path(storage), settings, perturbed=scheduler is not None):
@@ -283,6 +283,7 @@ def running(work, storage, settings, perturbed=False):
     (work / "arrived").unlink(missing_ok=True)
     control = {key: settings[key] for key in ("steps", "fail_at", "stagger", "late")}
     control |= {"perturbed": perturbed, "log": str(log)}
+    control |= {key: settings.get(key) for key in ("retry_at", "pause")}
     (work / "control.json").write_text(json.dumps(control))
     cache = work / "cache"
     if RAY_VERSION < (2, 12):

@@ -1,6 +1,6 @@
 """One Ray for many commands: a JSON request a line on stdin, a JSON answer a line on stdout.
 
-A request is {"command": "make"|"read"|"resume", "limit": seconds, "arguments": {...}}; an answer
+A request is {"command": name, "limit": seconds, "arguments": {...}}; an answer
 is {"answer": ...} or {"error": text}. Starting Ray takes longer than a small experiment does.
 """
 
@@ -11,7 +11,12 @@ import traceback
 import commands
 import local_ray
 
-COMMANDS = {"make": commands.make, "read": commands.read, "resume": commands.resume}
+COMMANDS = {
+    "make": commands.make,
+    "read": commands.read,
+    "resume": commands.resume,
+    "where": lambda work: str(work),
+}
 
 
 def main():

@@ -53,6 +53,10 @@ def note_restore(control, trial_id, path, state):
 
 def fail_if_told(control, step, trial_id, restored):
     """Raise before the given step (and everything that follows it) is made."""
+    time.sleep(control.get("pause") or 0)
+    retry_at = control.get("retry_at")
+    if retry_at is not None and restored is None and step > retry_at:
+        raise RuntimeError(f"told to fail after step {retry_at}, and to be retried")
     foreign = restored is not None and restored["trial_id"] != trial_id
     if foreign and control["perturbed"]:
         raise RuntimeError("told to fail on the checkpoint of another trial")

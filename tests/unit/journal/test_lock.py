@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptctl.errors import JournalError
+from ckptctl.errors import JournalError, LocationError
 from ckptctl.executor.process import is_dead, this_process
 from ckptctl.journal import lock as locks
 from ckptctl.journal.lock import LEASE, Held, Holder, acquire, holder_of, release, renew
@@ -232,3 +232,30 @@ def test_without_proc_a_process_is_asked_by_signal(monkeypatch: pytest.MonkeyPat
 def test_tokens_are_never_used_twice(store: LocalStore) -> None:
     tokens = [locks._lock_of(ME, 0.0).token for _ in range(100)]
     assert all(a != b for a, b in itertools.combinations(tokens, 2))
+
+
+def test_a_lock_that_vanishes_while_it_is_read_is_no_lock(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acquire(store, OTHER, 0.0, alive)
+    real = LocalStore.read_bytes
+
+    def read_bytes(self: LocalStore, path: str, limit: int | None = None) -> bytes:
+        self.remove([LOCK])
+        return real(self, path, limit)
+
+    monkeypatch.setattr(LocalStore, "read_bytes", read_bytes)
+    assert holder_of(store) is None
+
+
+def test_a_lock_that_cannot_be_read_is_an_error(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acquire(store, OTHER, 0.0, alive)
+
+    def read_bytes(self: LocalStore, path: str, limit: int | None = None) -> bytes:
+        raise LocationError("no permission")
+
+    monkeypatch.setattr(LocalStore, "read_bytes", read_bytes)
+    with pytest.raises(LocationError, match="no permission"):
+        holder_of(store)

@@ -6,13 +6,14 @@ import heapq
 import json
 import pickle
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptctl.api import check, plan_reindex
+from ckptctl.api import apply, check, plan_reindex, plan_rename
 from ckptctl.model.experiment import TrainableKind
 from ckptctl.model.plan import Plan
 from ckptctl.planner.heap_order import is_heap, staying
@@ -205,6 +206,32 @@ def test_a_note_that_cannot_be_read_needs_unsafe_and_never_gives_the_latest(tmp_
     assert name_of(manager._latest_persisted_checkpoint) == "checkpoint_000003"
 
 
+def test_a_copy_of_a_recorded_save_needs_unsafe(tmp_path: Path) -> None:
+    trial = saved()
+    experiment = write_experiment(tmp_path / "exp", [trial])
+    source = experiment / trial.dirname / "checkpoint_000003"
+    shutil.copytree(source, source.with_name("checkpoint_000009"))
+    plan = plan_reindex(read(experiment))
+    assert plan.steps == ()
+    assert any("checkpoint_000009 holds a save that another" in note for note in plan.notes)
+    plan, _ = reindex(experiment, unsafe=True)
+    assert plan.unsafe
+    assert listed(manager_of(experiment))[-1] == "checkpoint_000009"
+
+
+def test_a_folder_that_was_renamed_by_hand_is_found_again(tmp_path: Path) -> None:
+    trial = saved()
+    experiment = write_experiment(tmp_path / "exp", [trial])
+    source = experiment / trial.dirname / "checkpoint_000003"
+    source.rename(source.with_name("checkpoint_best"))
+    plan, _ = reindex(experiment)
+    assert not plan.unsafe
+    manager = manager_of(experiment)
+    assert listed(manager)[-1] == "checkpoint_best"
+    assert name_of(manager._latest_persisted_checkpoint) == "checkpoint_best"
+    assert manager._latest_persisted_checkpoint.metrics["training_iteration"] == 4
+
+
 def test_a_folder_recorded_twice_keeps_the_later_save(tmp_path: Path) -> None:
     trial = saved()
     trial.register("checkpoint_000003", trial.report(5, 0.25))
@@ -321,6 +348,75 @@ def test_relocation_writes_the_roots_of_ray_2_6(tmp_path: Path) -> None:
     for one in (*tracked, manager._latest_persisted_checkpoint, *manager._checkpoints_to_clean_up):
         assert one.dir_or_data == f"{experiment}/{trial.dirname}/{name_of(one)}"
     assert manager._latest_persisted_checkpoint in manager._checkpoints_to_clean_up
+
+
+def test_every_place_that_ray_keeps_follows_a_rename(tmp_path: Path) -> None:
+    """What waits to be deleted is the very object that the latest is."""
+    trial = saved((0.1, 0.2, 0.9), keep=2)
+    experiment = write_experiment(tmp_path / "exp", [trial])
+    plan = plan_rename(read(experiment), template="checkpoint_{index:06d}-{loss:.1f}")
+    assert plan.refusals == ()
+    assert apply(plan).verified
+    manager = manager_of(experiment)
+    assert sorted(listed(manager)) == ["checkpoint_000000-0.1", "checkpoint_000001-0.2"]
+    assert name_of(manager._best_persisted_checkpoint) == "checkpoint_000000-0.1"
+    assert name_of(manager._latest_persisted_checkpoint) == "checkpoint_000002-0.9"
+    assert manager._checkpoints_to_clean_up == {manager._latest_persisted_checkpoint}
+    assert manager._latest_memory_checkpoint.dir_or_data is None
+
+
+def test_the_next_save_of_ray_2_6_counts_by_iteration(tmp_path: Path) -> None:
+    trial = saved()
+    experiment = write_experiment(tmp_path / "exp", [trial])
+    (refusal,) = plan_rename(read(experiment), template="checkpoint_{index:03d}7").refusals
+    assert refusal.code == "order"
+    assert "checkpoint_000004" in refusal.message
+
+
+def test_renumbering_by_ray_2_6_is_what_ray_2_6_did(tmp_path: Path) -> None:
+    trial = saved()
+    experiment = write_experiment(tmp_path / "exp", [trial])
+    before = (experiment / STATE).read_bytes()
+    assert plan_reindex(read(experiment), by="ray-2.6").steps == ()
+    assert apply(
+        plan_rename(read(experiment), template="checkpoint_{index:06d}-{loss:.1f}")
+    ).verified
+    assert apply(plan_reindex(read(experiment), by="ray-2.6")).verified
+    assert (experiment / STATE).read_bytes() == before
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_damage_is_mended_once_and_for_all(data: st.DataObject) -> None:
+    keep = data.draw(st.none() | st.integers(1, 4))
+    trial = LegacyTrial(0, keep=keep)
+    for iteration in range(1, data.draw(st.integers(1, 9)) + 1):
+        loss = data.draw(st.integers(1, 9)) / 10
+        trial.save(iteration, loss, register=data.draw(st.integers(0, 3)) > 0)
+    gone = data.draw(st.sets(st.sampled_from(sorted(trial.folders))))
+    with tempfile.TemporaryDirectory() as folder:
+        experiment = write_experiment(Path(folder) / "exp", [trial])
+        for name in gone:
+            shutil.rmtree(experiment / trial.dirname / name)
+        reindex(experiment, unsafe=True)
+        assert not codes(experiment) & {"CKP103", "CKP104", "CKP105", "CKP109", "CKP113"}
+        manager = manager_of(experiment)
+    left = sorted(set(trial.folders) - gone)
+    items = manager._top_persisted_checkpoints
+    tracked = {name_of(item.tracked_checkpoint): item for item in items}
+    assert len(tracked) == len(items)
+    latest = manager._latest_persisted_checkpoint
+    assert {*tracked, *([name_of(latest)] if latest else [])} == set(left)
+    assert (name_of(latest) if latest else None) == (left[-1] if left else None)
+    if keep is not None:
+        assert is_heap([item.priority for item in items])
+    if items:
+        best = max(items, key=lambda item: item.priority).tracked_checkpoint
+        known = manager._best_persisted_checkpoint
+        assert known.metrics["loss"] <= best.metrics["loss"]
+        assert name_of(known) in left
+    assert all(name_of(one) in left for one in manager._checkpoints_to_clean_up)
+    assert all(item.tracked_checkpoint.id < manager._latest_checkpoint_id for item in items)
 
 
 def test_metrics_of_a_note_lose_what_is_no_plain_value(tmp_path: Path) -> None:

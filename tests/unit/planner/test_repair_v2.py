@@ -78,6 +78,26 @@ def test_a_missing_latest(tmp_path: Path, name: str) -> None:
     assert after["latest_checkpoint_result"]["checkpoint_dir_name"] == newest
 
 
+def test_validations_of_a_missing_save_are_forgotten(tmp_path: Path) -> None:
+    """Ray fails on a pending result that is not among the results."""
+    experiment = copy_of("ray-2.60.0-train_v2_topk", tmp_path)
+    document = snapshot(experiment)
+    gone, other, last = names(document["checkpoint_results"])
+    document["pending_training_results"] = [
+        document["checkpoint_results"][0],
+        document["checkpoint_results"][2],
+    ]
+    document["pending_validation_specs"] = [True, {"fn_kwargs": {}}]
+    document["validated_checkpoint_dir_names"] = [other, gone]
+    (experiment / SNAPSHOT).write_text(json.dumps(document))
+    shutil.rmtree(experiment / gone)
+    reindex(experiment)
+    after = snapshot(experiment)
+    assert names(after["pending_training_results"]) == [last]
+    assert after["pending_validation_specs"] == [{"fn_kwargs": {}}]
+    assert after["validated_checkpoint_dir_names"] == [other]
+
+
 def test_a_nested_name_is_a_folder_of_the_run(tmp_path: Path) -> None:
     experiment = copy_of("ray-2.54.1-train_v2_topk", tmp_path)
     old = snapshot(experiment)["latest_checkpoint_result"]["checkpoint_dir_name"]

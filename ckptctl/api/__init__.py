@@ -1,0 +1,69 @@
+"""What ckptctl can do, as functions: each verb of the command line is one of these.
+
+Functions take and return frozen values; nothing here prints, asks, or exits. Modules are imported
+on first use, so that `import ckptctl` stays cheap.
+"""
+
+from __future__ import annotations
+
+from ckptctl.api.applying import (
+    QUIET_PERIOD,
+    apply,
+    history,
+    home,
+    looks_alive,
+    plan_resume,
+    plan_undo,
+    prunable,
+    prune,
+    resume,
+    undo,
+)
+from ckptctl.api.planning import (
+    plan_from_json,
+    plan_reindex,
+    plan_rename,
+    plan_to_json,
+)
+from ckptctl.api.reading import (
+    audit,
+    best,
+    check,
+    experiment_at,
+    experiments,
+    latest,
+    metric_names,
+    narrow,
+    rule,
+    rules,
+    scan,
+)
+
+__all__ = [
+    "QUIET_PERIOD",
+    "apply",
+    "audit",
+    "best",
+    "check",
+    "experiment_at",
+    "experiments",
+    "history",
+    "home",
+    "latest",
+    "looks_alive",
+    "metric_names",
+    "narrow",
+    "plan_from_json",
+    "plan_reindex",
+    "plan_rename",
+    "plan_resume",
+    "plan_to_json",
+    "plan_undo",
+    "prunable",
+    "prune",
+    "resume",
+    "rule",
+    "rules",
+    "scan",
+    "undo",
+]

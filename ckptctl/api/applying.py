@@ -1,0 +1,168 @@
+"""Applying plans, and the ways back: what the verbs that write are made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ckptctl.errors import JournalError, LayoutError, RefusedError, UsageError
+from ckptctl.model.experiment import Experiment
+from ckptctl.model.plan import Outcome, Plan
+
+if TYPE_CHECKING:
+    from ckptctl.executor import Progress
+    from ckptctl.journal.records import JournalEntry
+    from ckptctl.storage.store import Store
+
+QUIET_PERIOD = 60.0
+"""Seconds without a change after which a running trial counts as dead."""
+
+
+def apply(
+    plan: Plan,
+    *,
+    allow_live: bool = False,
+    quiet_period: float = QUIET_PERIOD,
+    no_lock: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Do what a plan says, with a journal; refuses a plan whose experiment has changed.
+
+    `no_lock` goes on where the storage has no way to lock; where it has one, it is locked.
+    """
+    from ckptctl import executor
+
+    store = _writable(plan.location, allow_live=allow_live, quiet_period=quiet_period)
+    return executor.apply(store, plan, progress=progress, lock=_lock(store, no_lock=no_lock))
+
+
+def plan_undo(location: str, *, plan_id: str | None = None) -> Plan | None:
+    """Plan the way back from the last apply or the one that is named; None where there is none."""
+    from ckptctl import executor
+    from ckptctl.storage.location import open_reader
+
+    reader = open_reader(home(location))
+    entry = executor.entry_to_undo(reader, plan_id)
+    return None if entry is None else executor.inverse_plan(reader, entry)
+
+
+def undo(
+    location: str,
+    *,
+    plan_id: str | None = None,
+    allow_live: bool = False,
+    quiet_period: float = QUIET_PERIOD,
+    no_lock: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Take back the last apply, or the one that is named."""
+    from ckptctl import executor
+
+    store = _writable(home(location), allow_live=allow_live, quiet_period=quiet_period)
+    return executor.undo(store, plan_id, progress=progress, lock=_lock(store, no_lock=no_lock))
+
+
+def plan_resume(location: str) -> Plan | None:
+    """Read the plan of the apply that was interrupted; None where nothing is pending."""
+    from ckptctl.journal.store import Journal
+    from ckptctl.storage.location import open_reader
+
+    journal = Journal(open_reader(home(location)))
+    entry = journal.pending()
+    return None if entry is None else journal.intent(entry.name).plan
+
+
+def resume(location: str, *, no_lock: bool = False, progress: Progress | None = None) -> Outcome:
+    """Finish an interrupted apply."""
+    from ckptctl import executor
+    from ckptctl.storage.location import open_store
+
+    store = open_store(home(location))
+    return executor.resume(store, progress=progress, lock=_lock(store, no_lock=no_lock))
+
+
+def history(location: str) -> tuple[JournalEntry, ...]:
+    """List every apply of the experiment at `location`, the oldest first."""
+    from ckptctl.journal.store import history as of
+    from ckptctl.storage.location import open_reader
+
+    return of(open_reader(home(location)))
+
+
+def prunable(location: str) -> tuple[str, ...]:
+    """List the journal entries that can no longer be undone, the oldest first."""
+    from ckptctl import executor
+    from ckptctl.storage.location import open_reader
+
+    return executor.prunable(open_reader(home(location)))
+
+
+def prune(location: str, *, no_lock: bool = False) -> tuple[str, ...]:
+    """Drop the journals that can no longer be undone; the names of their entries come back."""
+    from ckptctl import executor
+    from ckptctl.storage.location import open_store
+
+    store = open_store(home(location))
+    return executor.prune(store, lock=_lock(store, no_lock=no_lock))
+
+
+def home(location: str) -> str:
+    """Find the one experiment that a location names; its journal lies there."""
+    from ckptctl import scanner
+    from ckptctl.journal.paths import OWN
+    from ckptctl.storage.location import open_reader
+
+    if open_reader(location).stat(OWN) is not None:
+        return location
+    found = tuple(e.location for e in scanner.scan(location))
+    if len(found) != 1:
+        raise UsageError(
+            f"{location} holds {len(found)} experiments, and each has a journal of its own",
+            hint=f"name one of {', '.join(found[:8])}",
+            location=location,
+        )
+    return found[0]
+
+
+def looks_alive(
+    location: str,
+    *,
+    experiment: Experiment | None = None,
+    quiet_period: float = QUIET_PERIOD,
+    clock: Callable[[], float] = time.time,
+) -> RefusedError | None:
+    """Say why a run may still be writing at `location`; None where nothing looks like it."""
+    from ckptctl import liveness, scanner
+    from ckptctl.journal.store import own_digests
+    from ckptctl.storage.location import open_reader
+
+    try:
+        found = (experiment,) if experiment else scanner.scan(location)
+        own = own_digests(open_reader(location))
+    except (LayoutError, JournalError):  # no run writes what cannot be told apart
+        return None
+    reasons = tuple(r for e in found for r in liveness.alive(e, clock(), quiet_period, own))
+    if not reasons:
+        return None
+    return RefusedError(
+        f"refused: a run may still be writing to {location}: {reasons[0]}",
+        reasons=reasons[1:],
+        hint="wait until it has ended, or add --allow-live",
+        location=location,
+    )
+
+
+def _writable(location: str, *, allow_live: bool, quiet_period: float) -> Store:
+    """Open an experiment for writing, unless a run may be writing there too."""
+    from ckptctl.storage.location import open_store
+
+    refusal = None if allow_live else looks_alive(location, quiet_period=quiet_period)
+    if refusal is not None:
+        raise refusal
+    return open_store(location)
+
+
+def _lock(store: Store, *, no_lock: bool) -> bool:
+    """Lock wherever that can be done, whatever the caller would do without."""
+    return store.capabilities.conditional_create or not no_lock

@@ -1,0 +1,234 @@
+"""Reading, checking and choosing: what `scan`, `latest`, `best` and `rules` are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ckptctl.errors import LayoutError, LocationError, UsageError
+from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
+from ckptctl.model.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from ckptctl.rules.base import Rule
+    from ckptctl.scanner import Watch
+
+
+def scan(
+    location: str,
+    *,
+    layout: str | None = None,
+    trial: str | None = None,
+    deep: bool = False,
+    required: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> tuple[Experiment, ...]:
+    """Read every experiment under `location`, with all that its witnesses say.
+
+    `deep` looks into the headers of the files of checkpoints; `required` are patterns of files
+    that each checkpoint has to have; `watch` is told how the reading goes on.
+    """
+    whole = experiments(
+        location, layout=layout, trial=trial, deep=deep, required=required, watch=watch
+    )
+    return tuple(narrow(e, trial) for e in whole)
+
+
+def experiments(
+    location: str,
+    *,
+    layout: str | None = None,
+    trial: str | None = None,
+    collect_globals: bool = False,
+    deep: bool = False,
+    required: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> tuple[Experiment, ...]:
+    """Read every experiment under `location` that has a matching trial, with all its trials."""
+    from ckptctl import scanner
+
+    found = scanner.scan(
+        location,
+        layout=layout,
+        collect_globals=collect_globals,
+        deep=deep,
+        required=required,
+        watch=watch,
+    )
+    matching = tuple(e for e in found if trial is None or narrow(e, trial).trials)
+    if not matching:
+        names = [t.trial_id or t.dirname for e in found for t in narrow(e).trials]
+        raise UsageError(
+            f"no trial under {location} matches {trial}",
+            hint=f"there are {', '.join(names[:8])}" if names else "there are none",
+            location=location,
+        )
+    return matching
+
+
+def check(
+    experiment: Experiment,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severities: Mapping[str, Severity] | None = None,
+    for_ray: str | None = None,
+    for_pyarrow: str | None = None,
+) -> tuple[Finding, ...]:
+    """Compare the witnesses of an experiment, and say where they disagree.
+
+    `for_ray` and `for_pyarrow` also ask whether those versions can load it; `audit` reads what
+    that takes.
+    """
+    from ckptctl import checker
+
+    return checker.check(
+        experiment,
+        select=tuple(select),
+        ignore=tuple(ignore),
+        severities=severities or {},
+        for_ray=for_ray,
+        for_pyarrow=for_pyarrow,
+    )
+
+
+def audit(
+    location: str,
+    *,
+    layout: str | None = None,
+    trial: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severities: Mapping[str, Severity] | None = None,
+    for_ray: str | None = None,
+    for_pyarrow: str | None = None,
+    deep: bool = False,
+    required: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> tuple[tuple[Experiment, tuple[Finding, ...]], ...]:
+    """Scan and check; what is left out by `trial` was read all the same."""
+    pairs = []
+    for whole in experiments(
+        location,
+        layout=layout,
+        trial=trial,
+        collect_globals=for_ray is not None or for_pyarrow is not None,
+        deep=deep,
+        required=required,
+        watch=watch,
+    ):
+        view = narrow(whole, trial)
+        kept = {t.dirname for t in view.trials} | {None}
+        found = check(
+            whole,
+            select=select,
+            ignore=ignore,
+            severities=severities,
+            for_ray=for_ray,
+            for_pyarrow=for_pyarrow,
+        )
+        pairs.append((view, tuple(f for f in found if f.trial in kept)))
+    return tuple(pairs)
+
+
+def narrow(experiment: Experiment, trial: str | None = None) -> Experiment:
+    """Keep the trials that a location or a glob names; the rest of the experiment is as it was."""
+    trials = tuple(t for t in experiment.trials if experiment.focus in (None, t.dirname))
+    if trial is not None:
+        trials = tuple(t for t in trials if _matches(t, trial))
+    return experiment if trials == experiment.trials else replace(experiment, trials=trials)
+
+
+def _matches(trial: Trial, glob: str) -> bool:
+    return any(fnmatchcase(name, glob) for name in (trial.dirname, trial.trial_id) if name)
+
+
+def experiment_at(location: str) -> Experiment | None:
+    """Read the one experiment that lies right at a location; None where that cannot be told."""
+    from ckptctl import scanner
+
+    try:
+        found = scanner.scan(location)
+    except (LayoutError, LocationError):
+        return None
+    return next((e for e in found if e.location == location), None)
+
+
+def latest(
+    experiment: Experiment, *, trial: str | None = None
+) -> tuple[tuple[Trial, CheckpointRef | None], ...]:
+    """For each trial the newest complete checkpoint, or None."""
+    return tuple((t, _complete(experiment, t.latest)) for t in narrow(experiment, trial).trials)
+
+
+def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRef | None:
+    if ref is None:
+        return None
+    home = experiment.trial(ref.trial)
+    found = home.checkpoint(ref.name) if home else None
+    return ref if found and found.state is CheckpointState.COMPLETE else None
+
+
+def best(
+    experiment: Experiment,
+    *,
+    trial: str | None = None,
+    metric: str | None = None,
+    mode: str | None = None,
+) -> tuple[tuple[Trial, Best | None], ...]:
+    """For each trial the best complete checkpoint by its own metric and mode, or by these."""
+    return tuple((t, _best(t, metric, mode)) for t in narrow(experiment, trial).trials)
+
+
+def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
+    if metric is None and mode is None:
+        return trial.best
+    own = trial.retention
+    metric = metric or (own.monitor if own else None)
+    mode = mode or (own.mode if own and own.monitor == metric else None)
+    if metric is None:
+        return None
+    if mode is None:
+        raise UsageError(
+            f"which end of {metric} is best? the records of {trial.trial_id or trial.dirname} "
+            "do not rank by it",
+            hint="add --mode min or --mode max",
+        )
+    scored = [(score, c) for c in trial.saves if (score := _score(c, metric)) is not None]
+    if not scored:
+        return None
+    # Of equals the newest, as Ray has it.
+    value, chosen = max(scored, key=lambda s: (s[0] if mode == "max" else -s[0], s[1].saved))
+    return Best(name=chosen.name, metric=metric, mode=mode, value=value)
+
+
+def metric_names(experiment: Experiment) -> tuple[str, ...]:
+    """List every metric that can rank checkpoints: a finite number of some save."""
+    found = {name for t in experiment.trials for c in t.saves for name in c.metrics}
+    saves = [c for t in experiment.trials for c in t.saves]
+    return tuple(sorted(n for n in found if any(_score(c, n) is not None for c in saves)))
+
+
+def _score(checkpoint: Checkpoint, metric: str) -> float | None:
+    value = checkpoint.metrics.get(metric)
+    if checkpoint.state is not CheckpointState.COMPLETE or isinstance(value, bool | str | None):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def rules(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """Every rule that is selected (all, where nothing is) and not ignored, in order of code."""
+    from ckptctl.rules import selected
+
+    return tuple(sorted(selected(select, ignore), key=lambda rule: rule.code))
+
+
+def rule(word: str) -> Rule:
+    """Find the rule of this code or name."""
+    from ckptctl.rules import by_code
+
+    return by_code(word)

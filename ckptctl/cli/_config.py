@@ -1,0 +1,116 @@
+"""Where settings are found: ``CKPTCTL_*``, then the nearest file upward from the working folder.
+
+The scanned location is never looked into, and nothing that a file says is run as code.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from ckptctl.cli._settings import OPTIONS, Bad, Setting, Settings, from_table, from_text
+from ckptctl.errors import UsageError
+
+NAME = "ckptctl.toml"
+PREFIX = "CKPTCTL_"
+
+_VARIABLES = {f"{PREFIX}{key.upper().replace('-', '_')}": key for key in (*OPTIONS, "ignore")}
+_OTHERS = ("CKPTCTL_CONFIG", "CKPTCTL_DEBUG")
+
+
+def load(config: str | None = None) -> Settings:
+    """Gather the settings of this call.
+
+    Raises:
+        UsageError: a file or variable cannot be read, or has a key that is not known.
+    """
+    named = config or os.environ.get("CKPTCTL_CONFIG")
+    found = (_named(named), named) if named else _nearest(os.getcwd())
+    values: dict[str, Setting] = {}
+    if found is not None:
+        table, path = found
+        try:
+            values |= from_table(table, path)
+        except Bad as error:
+            raise UsageError(f"{path}: {error}", hint=error.hint, location=path) from error
+    own = dict(_environment(os.environ))
+    if "ignore" in own:  # what comes first replaces the whole list
+        values = {key: value for key, value in values.items() if not key.startswith("ignore.")}
+    return Settings(values={**values, **own}, file=found[1] if found else None)
+
+
+def named_in(arguments: Sequence[str]) -> str | None:
+    """Find the file after ``--config``, before the arguments are parsed."""
+    words = list(arguments)
+    words = words[: words.index("--")] if "--" in words else words
+    for number, word in enumerate(words):
+        if word == "--config" and number + 1 < len(words):
+            return words[number + 1]
+        if word.startswith("--config="):
+            return word.partition("=")[2]
+    return None
+
+
+def _named(path: str) -> Mapping[str, object]:
+    table = _read(path)
+    if os.path.basename(path) == "pyproject.toml":
+        return _own_part(table) or {}
+    return table
+
+
+def _nearest(folder: str) -> tuple[Mapping[str, object], str] | None:
+    while True:
+        path = os.path.join(folder, NAME)
+        if os.path.isfile(path):
+            return _read(path), path
+        path = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(path) and (part := _own_part(_read(path, lenient=True))) is not None:
+            return part, path
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:
+    tool = table.get("tool")
+    part = tool.get("ckptctl") if isinstance(tool, Mapping) else None
+    return part if isinstance(part, Mapping) else None
+
+
+def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
+    """Read a file; with `lenient` one that is broken is as good as none: it may not be for us."""
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        if lenient:
+            return {}
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot read {path}: {reason}", location=path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        if lenient:
+            return {}
+        raise UsageError(f"cannot read {path}: {error}", location=path) from error
+
+
+def _environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Setting]]:
+    for name in sorted(n for n in variables if n.startswith(PREFIX)):
+        key = _VARIABLES.get(name)
+        if key is None:
+            _refuse_misspelt(name)
+        elif variables[name]:
+            try:
+                yield key, Setting(value=from_text(key, variables[name]), origin=name)
+            except Bad as error:
+                raise UsageError(f"{name}: {error}", hint=error.hint) from error
+
+
+def _refuse_misspelt(name: str) -> None:
+    """Refuse a variable that is nearly one of ours; others may be somebody else's."""
+    if name in _OTHERS:
+        return
+    if near := get_close_matches(name, (*_VARIABLES, *_OTHERS), n=1, cutoff=0.8):
+        raise UsageError(f"unknown variable {name}", hint=f"did you mean {near[0]}?")
