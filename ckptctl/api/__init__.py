@@ -11,6 +11,7 @@ from ckptctl.api.applying import (
     apply,
     history,
     home,
+    interrupted,
     looks_alive,
     plan_resume,
     plan_undo,
@@ -38,10 +39,12 @@ from ckptctl.api.reading import (
     rules,
     scan,
 )
+from ckptctl.api.testing import assert_clean
 
 __all__ = [
     "QUIET_PERIOD",
     "apply",
+    "assert_clean",
     "audit",
     "best",
     "check",
@@ -49,6 +52,7 @@ __all__ = [
     "experiments",
     "history",
     "home",
+    "interrupted",
     "latest",
     "looks_alive",
     "metric_names",

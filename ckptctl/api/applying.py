@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ckptctl.errors import JournalError, LayoutError, RefusedError, UsageError
+from ckptctl.errors import (
+    Cancelled,
+    CkptctlError,
+    JournalError,
+    LayoutError,
+    RefusedError,
+    UsageError,
+)
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Outcome, Plan
 
@@ -105,6 +113,34 @@ def prune(location: str, *, no_lock: bool = False) -> tuple[str, ...]:
 
     store = open_store(home(location))
     return executor.prune(store, lock=_lock(store, no_lock=no_lock))
+
+
+def interrupted(plans: Sequence[Plan]) -> Cancelled:
+    """Say what became of plans when Ctrl-C came, by what their journals hold."""
+    from ckptctl.executor.work import ways_out
+    from ckptctl.journal.records import EntryState
+    from ckptctl.journal.store import history as of
+    from ckptctl.storage.location import open_reader
+
+    applied = []
+    for plan in plans:
+        try:
+            entries = of(open_reader(plan.location))
+        except CkptctlError:
+            continue
+        if any(entry.state is EntryState.PENDING for entry in entries):
+            return Cancelled(
+                f"interrupted: {plan.location}: {plan.command} {plan.plan_id} is pending",
+                hint=ways_out(plan.location),
+                location=plan.location,
+            )
+        if entries and entries[-1].plan_id == plan.plan_id:
+            applied.append(plan.location)
+    if not applied:
+        return Cancelled("interrupted: nothing was applied")
+    backs = " and ".join(f"`{shlex.join(('ckptctl', 'undo', place))}`" for place in applied)
+    done = "all of it is done" if len(applied) == len(plans) else "a part of it is done"
+    return Cancelled(f"interrupted: {done}", hint=f"take it back with {backs}")
 
 
 def home(location: str) -> str:

@@ -23,9 +23,7 @@ class Sorted:
     """How many of the baseline are found no more."""
 
 
-def against(
-    path: str, findings: Sequence[Finding], experiments: Sequence[Experiment]
-) -> Sorted:
+def against(path: str, findings: Sequence[Finding], experiments: Sequence[Experiment]) -> Sorted:
     """Leave out the findings that a baseline has."""
     from ckptctl.report.fingerprints import fingerprints
 

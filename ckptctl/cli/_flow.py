@@ -29,6 +29,7 @@ class Consent:
     keep_going: bool = False
     allow_live: bool = False
     quiet_period: float = 60.0
+    no_lock: bool = False
     plan_out: str | None = None
 
 
@@ -85,11 +86,19 @@ def carry_out(
                     raise
                 report(error, console)
                 errors.append(error)
+    except KeyboardInterrupt as error:
+        raise _interrupted(ready) from error
     finally:
         if outcomes:
             _document(command, plans, outcomes, console)
     unsure = any(done.applied and not done.verified for done in outcomes.values())
     return _worst(ExitCode.STOPPED if unsure else ExitCode.DONE, refused, errors)
+
+
+def _interrupted(ready: Sequence[Planned]) -> CkptctlError:
+    from ckptctl import api
+
+    return api.interrupted([plan for _, plan in ready])
 
 
 def _at_rest(
@@ -175,6 +184,7 @@ def applying(consent: Consent) -> Act:
             plan,
             allow_live=consent.allow_live,
             quiet_period=consent.quiet_period,
+            no_lock=consent.no_lock,
             progress=progress,
         )
 
@@ -184,7 +194,8 @@ def applying(consent: Consent) -> Act:
 def _do(plan: Plan, act: Act, console: Console) -> Outcome:
     from ckptctl.report import plans as as_text
 
-    done = act(plan, bar(console))
+    with bar(plan, console) as progress:
+        done = act(plan, progress)
     if not console.structured and not console.quiet:
         console.answer(as_text.outcome(plan, done))
     return done

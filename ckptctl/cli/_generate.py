@@ -1,6 +1,7 @@
 """Everything that is generated from the app: `python -m ckptctl.cli._generate write|check`.
 
-The regions of README.md between markers, the completion scripts, and the JSON schemas.
+Regions of README.md and of the pages in docs/ between markers, the pages of verbs and findings,
+the manual page, the completion scripts, and the JSON schemas.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 
-import typer.main
-
-from ckptctl.cli import _completions
-from ckptctl.cli._verb import MEANINGS
+from ckptctl.cli import _completions, _docs, _man
 
 _MARKER = re.compile(
     r"(?P<begin><!-- generated: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL
 )
+_FOLDERS = ("docs/commands", "docs/findings")
+"""Folders that hold nothing else: a page of a verb that is gone goes too."""
 
 
 def main(arguments: list[str]) -> int:
@@ -28,34 +28,27 @@ def main(arguments: list[str]) -> int:
         return 2
     stale = 0
     for path, (before, after) in changes(os.getcwd()).items():
-        if arguments == ["write"]:
+        if arguments == ["check"]:
+            diff = difflib.unified_diff(
+                before.splitlines(), (after or "").splitlines(), path, "generated"
+            )
+            print("\n".join(diff), file=sys.stderr)
+            stale = 1
+        elif after is None:
+            os.unlink(path)
+        else:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(after)
-        else:
-            diff = difflib.unified_diff(before.splitlines(), after.splitlines(), path, "generated")
-            print("\n".join(diff), file=sys.stderr)
-            stale = 1
     if stale:
         print("out of date: run `make docs`", file=sys.stderr)
     return stale
 
 
-def changes(root: str) -> Mapping[str, tuple[str, str]]:
-    """Each file that is not as it should be: its content, and what it should be."""
-    from ckptctl import api
-    from ckptctl.report import schema
-
-    verbs = _completions.verbs([rule.code for rule in api.rules()])
-    makers: dict[str, Callable[[str], str]] = {
-        "README.md": lambda text: _MARKER.sub(_region, text),
-        "completions/ckptctl.bash": lambda _: _completions.bash(verbs),
-        "completions/_ckptctl": lambda _: _completions.zsh(verbs),
-        "completions/ckptctl.fish": lambda _: _completions.fish(verbs),
-    }
-    makers |= {f"ckptctl/{name}": _always(text) for name, text in schema.files().items()}
-    found = {}
-    for name, make in makers.items():
+def changes(root: str) -> Mapping[str, tuple[str, str | None]]:
+    """Each file that is not as it should be: its content, and what it should be, or None."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for name, make in _makers(root).items():
         path = os.path.join(root, name)
         before = ""
         if os.path.exists(path):
@@ -63,65 +56,48 @@ def changes(root: str) -> Mapping[str, tuple[str, str]]:
                 before = file.read()
         if (after := make(before)) != before:
             found[path] = (before, after)
+    expected = set(_docs.files())
+    for name in (f"{f}/{n}" for f in _FOLDERS for n in _names(os.path.join(root, f))):
+        if name not in expected:
+            found[os.path.join(root, name)] = ("", None)
     return found
+
+
+def _makers(root: str) -> Mapping[str, Callable[[str], str]]:
+    from ckptctl import api
+    from ckptctl.report import schema
+
+    verbs = _completions.verbs([rule.code for rule in api.rules()])
+    texts = {
+        "completions/ckptctl.bash": _completions.bash(verbs),
+        "completions/_ckptctl": _completions.zsh(verbs),
+        "completions/ckptctl.fish": _completions.fish(verbs),
+        "man/ckptctl.1": _man.page(),
+        **_docs.files(),
+        **{f"ckptctl/{name}": text for name, text in schema.files().items()},
+    }
+    written = ("README.md", *(f"docs/{n}" for n in _names(os.path.join(root, "docs"))))
+    return {
+        **{name: _always(text) for name, text in texts.items()},
+        **dict.fromkeys(written, _with_regions),
+    }
+
+
+def _names(folder: str) -> list[str]:
+    if not os.path.isdir(folder):
+        return []
+    return sorted(name for name in os.listdir(folder) if name.endswith(".md"))
 
 
 def _always(text: str) -> Callable[[str], str]:
     return lambda _: text
 
 
-def _region(match: re.Match[str]) -> str:
-    makers = {"help": _help, "verbs": _verbs, "rules": _rules, "exit-codes": _exit_codes}
-    return f"{match['begin']}{makers[match['name']]()}{match['end']}"
+def _with_regions(text: str) -> str:
+    def region(match: re.Match[str]) -> str:
+        return f"{match['begin']}{_docs.REGIONS[match['name']]()}{match['end']}"
 
-
-def _help() -> str:
-    return _fenced(_help_of([]))
-
-
-def _verbs() -> str:
-    from ckptctl.cli.app import app
-
-    group = typer.main.get_command(app)
-    parts = []
-    for name in group.commands:  # type: ignore[attr-defined]
-        text = _fenced(_help_of([name]))
-        parts.append(
-            f"<details><summary><code>ckptctl {name}</code></summary>\n\n{text}\n</details>\n"
-        )
-    return "\n".join(parts)
-
-
-def _help_of(arguments: list[str]) -> str:
-    from ckptctl.cli.app import app
-
-    command = typer.main.get_command(app)
-    context = command.make_context("ckptctl", [], resilient_parsing=True, terminal_width=88)
-    if arguments:
-        command = command.commands[arguments[0]]  # type: ignore[attr-defined]
-        context = command.make_context(
-            arguments[0], [], parent=context, resilient_parsing=True, terminal_width=88
-        )
-    return command.get_help(context)
-
-
-def _fenced(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```\n"
-
-
-def _rules() -> str:
-    from ckptctl import api
-
-    rows = [
-        f"| {rule.code} | {rule.name} | {rule.severity} | {rule.explanation.summary} |"
-        for rule in api.rules()
-    ]
-    return "\n".join(["| code | rule | severity | what it finds |", "|---|---|---|---|", *rows, ""])
-
-
-def _exit_codes() -> str:
-    rows = [f"| {int(code)} | {meaning} |" for code, meaning in MEANINGS.items()]
-    return "\n".join(["| code | meaning |", "|---|---|", *rows, ""])
+    return _MARKER.sub(region, text)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,17 @@ import importlib
 import os
 import sys
 
+from ckptctl.cli._settings import Settings
 from ckptctl.errors import UsageError
 from ckptctl.model.policies import ByFunction, Policy
 
 
-def policy(by: str | None) -> str | Policy | None:
+def policy(by: str | None, settings: Settings) -> str | Policy | None:
     """Take a policy's name as it is, and look a function up from the working folder."""
-    if by is None or ":" not in by:
-        return by
+    if by is None:
+        return None
+    if ":" not in by:
+        return settings.policy(by)
     module, _, name = by.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())

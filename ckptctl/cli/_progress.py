@@ -14,6 +14,7 @@ from typing import TextIO
 from ckptctl.cli._console import Console
 from ckptctl.model.plan import MoveTree, Plan
 from ckptctl.report import words
+from ckptctl.report.lines import Page
 
 _WIDTH = 24
 _TICK = 0.1
@@ -27,10 +28,12 @@ _ESTIMATE = 2.0
 class Live:
     """A line that is drawn over and over, also while nothing is told of."""
 
-    def __init__(self, stream: TextIO, *, ascii_only: bool) -> None:
+    def __init__(self, stream: TextIO, page: Page) -> None:
         self._stream = stream
-        self._full, self._empty = ("#", "-") if ascii_only else ("━", "╌")
-        self._dot = ", " if ascii_only else " · "
+        self._room = (page.width or 80) - 1
+        """The last column would wrap at some terminals."""
+        self._full, self._empty = ("━", "╌") if page.marks.bars else ("#", "-")
+        self._dot = page.marks.dot
         self._start = time.monotonic()
         self._shown = ""
         self._stop = threading.Event()
@@ -55,8 +58,7 @@ class Live:
         """Draw the line as things stand, over what was there."""
         with self._lock:
             text = self.text()
-            room = _columns(self._stream)
-            text = text if len(text) <= room else text[:room]
+            text = text[: self._room]
             if text != self._shown:
                 rest = " " * max(len(self._shown) - len(text), 0)
                 self._write(f"\r{text}{rest}")
@@ -87,8 +89,8 @@ class Live:
 class Bar(Live):
     """How far a plan has come: steps, bytes, how fast, and how long it will take."""
 
-    def __init__(self, stream: TextIO, sizes: Sequence[int], *, ascii_only: bool) -> None:
-        super().__init__(stream, ascii_only=ascii_only)
+    def __init__(self, stream: TextIO, page: Page, sizes: Sequence[int]) -> None:
+        super().__init__(stream, page)
         self._sums = [0, *accumulate(sizes)]
         self._done = self._total = 0
         self._begun = False
@@ -131,8 +133,8 @@ class Bar(Live):
 class Counter(Live):
     """How much of a scan was read."""
 
-    def __init__(self, stream: TextIO, *, ascii_only: bool) -> None:
-        super().__init__(stream, ascii_only=ascii_only)
+    def __init__(self, stream: TextIO, page: Page) -> None:
+        super().__init__(stream, page)
         self._experiments = self._done = self._files = 0
 
     def found(self, experiments: int) -> None:
@@ -168,7 +170,7 @@ def bar(plan: Plan, console: Console) -> Iterator[Bar | None]:
     sizes = [
         sum(f.size for f in step.files) if isinstance(step, MoveTree) else 0 for step in plan.steps
     ]
-    live = Bar(stream, sizes, ascii_only=_ascii(console, stream))
+    live = Bar(stream, console.page(stream), sizes)
     try:
         yield live
     finally:
@@ -182,7 +184,7 @@ def counter(console: Console) -> Iterator[Counter | None]:
     if stream is None:
         yield None
         return
-    live = Counter(stream, ascii_only=_ascii(console, stream))
+    live = Counter(stream, console.page(stream))
     live.start()
     try:
         yield live
@@ -197,20 +199,8 @@ def _seen(console: Console) -> TextIO | None:
     return None if console.structured or console.quiet else stream
 
 
-def _ascii(console: Console, stream: TextIO) -> bool:
-    return console.page(stream).marks.arrow != "→"
-
-
-def _columns(stream: TextIO) -> int:
-    """Give the room on one line; the last column would wrap at some terminals."""
-    try:
-        return max(os.get_terminal_size(stream.fileno()).columns - 1, 20)
-    except (OSError, ValueError):
-        return 79
-
-
 def _clock(seconds: float) -> str:
-    whole = int(seconds)
+    whole = round(seconds)
     if whole >= 3600:
         return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
     return f"{whole // 60}:{whole % 60:02}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
@@ -35,6 +36,20 @@ MEANINGS = {
 }
 
 WRITES = (0, 1, 2, 10, 11, 12, 13, 14, 130)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a verb's help is made of, beside its options."""
+
+    summary: str
+    examples: tuple[str, ...]
+    text: str
+    exits: tuple[ExitCode, ...]
+
+
+DECLARED: dict[str, Declared] = {}
+"""By verb, for the pages that are made of the app."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 96}
 
@@ -98,8 +113,8 @@ class Verb(TyperCommand):
         arguments = [p for p in self.get_params(ctx) if _is_argument(p)]
         return ["[OPTIONS]", *(str(p.metavar) for p in arguments)]
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """List options under the panel that each was declared for."""
+    def groups(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+        """Give options and their help under the panel that each was declared for."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -107,9 +122,13 @@ class Verb(TyperCommand):
                 record = (str(param.metavar), str(getattr(param, "help", "")))
             if record is not None:
                 groups.setdefault(_group(param), []).append(record)
-        for name in sorted(groups, key=_rank):
+        return {name: groups[name] for name in sorted(groups, key=_rank)}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """List options group by group."""
+        for name, records in self.groups(ctx).items():
             with formatter.section(name):
-                formatter.write_dl(groups[name])
+                formatter.write_dl(records)
 
 
 _SHOW = "--show-config"
@@ -168,6 +187,12 @@ def verb(
 
     def register(function: Callable[P, R]) -> Callable[P, R]:
         summary, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n")
+        DECLARED[name] = Declared(
+            summary=summary,
+            examples=tuple(examples),
+            text=rest.strip(),
+            exits=tuple(ExitCode(code) for code in exits),
+        )
         parts = [summary, "\b\n" + "\n".join(examples), rest.strip()]
         codes = "\n".join(f"{code:>3}  {MEANINGS[ExitCode(code)]}" for code in exits)
         app.command(

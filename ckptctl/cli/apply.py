@@ -17,8 +17,9 @@ def register(app: typer.Typer) -> None:
         app,
         "apply",
         examples=(
-            "ckptctl rename EXP --to 'checkpoint_{index:06d}-{loss:.4f}' -n --plan-out plan.json",
+            "ckptctl reindex ~/ray_results/tune_lr -n --plan-out plan.json",
             "ckptctl apply plan.json",
+            "ckptctl apply plan.json --yes --json",
         ),
         exits=WRITES,
     )(apply)
@@ -34,12 +35,14 @@ def apply(
     check: o.Check = False,
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
+    no_lock: o.NoLock = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Apply a saved plan; it is refused if what it was made from has changed."""
     from ckptctl import api
@@ -52,9 +55,10 @@ def apply(
         check=check,
         allow_live=allow_live,
         quiet_period=quiet_period,
+        no_lock=no_lock,
     )
     plan = api.plan_from_json(_read(plan_file), source=plan_file)
-    return carry_out("apply", [(None, plan)], console, consent)
+    return carry_out("apply", [(api.experiment_at(plan.location), plan)], console, consent)
 
 
 def _read(path: str) -> bytes:

@@ -8,7 +8,11 @@ import sys
 
 def run() -> None:
     """Run the command line, and end the process with its exit code."""
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were imported
+        code = 130
+    sys.exit(code)
 
 
 def main(argv: list[str]) -> int:

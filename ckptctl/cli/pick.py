@@ -10,6 +10,7 @@ from ckptctl.cli import _options as o
 from ckptctl.cli._picks import give, suggest
 from ckptctl.cli._verb import verb
 from ckptctl.errors import ExitCode
+from ckptctl.model.experiment import Experiment
 
 
 def register(app: typer.Typer) -> None:
@@ -39,12 +40,14 @@ def latest(
     *,
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
+    deep: o.Deep = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Print the path of the newest complete checkpoint of each trial."""
     from ckptctl import api
@@ -52,7 +55,7 @@ def latest(
     console = o.console(form, json, out, quiet, verbose, color)
     picks = [
         (experiment, own, ref.path if ref else None)
-        for experiment in api.experiments(location, layout=layout, trial=trial)
+        for experiment in _read(location, layout, trial, deep, config)
         for own, ref in api.latest(experiment, trial=trial)
     ]
     return give("latest", picks, console, "no complete checkpoint")
@@ -81,12 +84,14 @@ def best(
     ] = None,
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
+    deep: o.Deep = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Print the path of the best checkpoint of each trial.
 
@@ -98,7 +103,7 @@ def best(
     if mode is not None:
         o.one_of("--mode", mode, ("min", "max"))
     picks = []
-    experiments = api.experiments(location, layout=layout, trial=trial)
+    experiments = _read(location, layout, trial, deep, config)
     for experiment in experiments:
         for own, found in api.best(experiment, trial=trial, metric=metric, mode=mode):
             checkpoint = own.checkpoint(found.name) if found else None
@@ -107,3 +112,12 @@ def best(
     if code is not ExitCode.DONE:
         suggest(metric, {n for e in experiments for n in api.metric_names(e)}, console)
     return code
+
+
+def _read(
+    location: str, layout: str | None, trial: str | None, deep: bool, config: str | None
+) -> tuple[Experiment, ...]:
+    from ckptctl import api
+
+    required = o.settings(config).required
+    return api.experiments(location, layout=layout, trial=trial, deep=deep, required=required)

@@ -17,9 +17,9 @@ def register(app: typer.Typer) -> None:
         app,
         "reindex",
         examples=(
-            "ckptctl reindex EXP",
-            "ckptctl reindex EXP --check",
-            "ckptctl reindex EXP --by training_iteration",
+            "ckptctl reindex ~/ray_results/tune_lr",
+            "ckptctl reindex ~/ray_results/tune_lr --check",
+            "ckptctl reindex ~/ray_results/tune_lr --by training_iteration",
         ),
         exits=WRITES,
     )(reindex)
@@ -34,7 +34,8 @@ def reindex(
             "--by",
             metavar="POLICY",
             help="Renumber the folders: sequential, training_iteration or another metric, ray-2.6, "
-            "or module:function of your own, called with (metrics, previous_index).",
+            "module:function of your own, called with (metrics, previous_index), or @name of one "
+            "that ckptctl.toml has.",
             rich_help_panel="Indices",
         ),
     ] = None,
@@ -49,12 +50,15 @@ def reindex(
     allow_reorder: o.AllowReorder = False,
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
+    deep: o.Deep = False,
     dry_run: o.DryRun = False,
     yes: o.Yes = False,
     check: o.Check = False,
     unsafe: o.Unsafe = False,
+    quarantine: o.Quarantine = False,
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
+    no_lock: o.NoLock = False,
     keep_going: o.KeepGoing = False,
     plan_out: o.PlanOut = None,
     form: o.Format = "text",
@@ -63,6 +67,7 @@ def reindex(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Make the records agree with the folders; with --by, renumber the folders too.
 
@@ -80,9 +85,11 @@ def reindex(
         keep_going=keep_going,
         allow_live=allow_live,
         quiet_period=quiet_period,
+        no_lock=no_lock,
         plan_out=plan_out,
     )
-    chosen = policy(by)
+    settings = o.settings(config)
+    chosen = policy(by, settings)
 
     def make(location: str) -> list[Planned]:
         return [
@@ -95,9 +102,12 @@ def reindex(
                     allow_reorder=allow_reorder,
                     unsafe=unsafe,
                     relocate=relocate,
+                    quarantine=quarantine,
                 ),
             )
-            for experiment in api.experiments(location, layout=layout, trial=trial)
+            for experiment in api.experiments(
+                location, layout=layout, trial=trial, deep=deep, required=settings.required
+            )
         ]
 
     plans, failures = planned(locations, make, console, consent)

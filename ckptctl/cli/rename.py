@@ -17,9 +17,9 @@ def register(app: typer.Typer) -> None:
         app,
         "rename",
         examples=(
-            "ckptctl rename EXP --to 'checkpoint_{training_iteration:06d}-{loss:.4f}'",
-            "ckptctl rename EXP --to 'checkpoint_{index:06d}-{eval/acc:.3f}' --dry-run",
-            "ckptctl rename EXP --to 'checkpoint_{training_iteration:06d}' --yes",
+            "ckptctl rename runs/tune_lr --to 'checkpoint_{training_iteration:06d}-{loss:.4f}'",
+            "ckptctl rename runs/tune_lr --to 'checkpoint_{index:06d}-{eval/acc:.3f}' --dry-run",
+            "ckptctl rename runs/tune_lr --to 'checkpoint_{training_iteration:06d}' --yes",
         ),
         exits=WRITES,
     )(rename)
@@ -34,7 +34,7 @@ def rename(
             "--to",
             metavar="TEMPLATE",
             help="Literal text and {field:spec}; fields are index, training_iteration, trial_id, "
-            "timestamp, and every reported metric.",
+            "timestamp, and every reported metric. Or @name of one that ckptctl.toml has.",
             rich_help_panel="Names",
             show_default=False,
         ),
@@ -48,6 +48,7 @@ def rename(
     check: o.Check = False,
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
+    no_lock: o.NoLock = False,
     keep_going: o.KeepGoing = False,
     plan_out: o.PlanOut = None,
     form: o.Format = "text",
@@ -56,6 +57,7 @@ def rename(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Give checkpoint folders names made from metrics; every record follows.
 
@@ -66,6 +68,8 @@ def rename(
     from ckptctl.cli._flow import Consent, Planned, carry_out, planned
 
     console = o.console(form, json, out, quiet, verbose, color)
+    settings = o.settings(config)
+    template = settings.template(to)
     lenient = o.one_of("--on-missing", on_missing, ("error", "skip")) == "skip"
     consent = Consent(
         dry_run=dry_run,
@@ -74,6 +78,7 @@ def rename(
         keep_going=keep_going,
         allow_live=allow_live,
         quiet_period=quiet_period,
+        no_lock=no_lock,
         plan_out=plan_out,
     )
 
@@ -83,13 +88,15 @@ def rename(
                 experiment,
                 api.plan_rename(
                     experiment,
-                    template=to,
+                    template=template,
                     trial=trial,
                     on_missing="skip" if lenient else "error",
                     allow_reorder=allow_reorder,
                 ),
             )
-            for experiment in api.experiments(location, layout=layout, trial=trial)
+            for experiment in api.experiments(
+                location, layout=layout, trial=trial, required=settings.required
+            )
         ]
 
     plans, failures = planned(locations, make, console, consent)

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
     verb(
         app,
         "rules",
-        examples=("ckptctl rules", "ckptctl rules CKP101"),
+        examples=("ckptctl rules", "ckptctl rules CKP101", "ckptctl rules --json"),
         exits=(0, 2),
     )(rules)
 
@@ -33,6 +33,7 @@ def rules(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """List the findings that exist, or explain one."""
     from ckptctl import api

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ckptctl.cli import _options as o
-from ckptctl.cli._console import Console
+from ckptctl.cli._settings import LEVELS
 from ckptctl.cli._verb import verb
-from ckptctl.errors import CkptctlError, ExitCode, LocationError
-
-if TYPE_CHECKING:
-    from ckptctl.report.renderers import Scan
-
-_LEVELS = ("error", "warning", "info", "never")
+from ckptctl.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -26,9 +21,8 @@ def register(app: typer.Typer) -> None:
             "ckptctl scan ~/ray_results/tune_lr",
             "ckptctl scan ~/ray_results --select CKP1 --fail-on warning",
             "ckptctl scan ~/ray_results/tune_lr --json | jq '.summary'",
-            "ckptctl scan ~/ray_results --html report.html",
         ),
-        exits=(0, 1, 2, 10),
+        exits=(0, 1, 2, 10, 130),
     )(scan)
 
 
@@ -40,6 +34,27 @@ def scan(
     select: o.Select = None,
     ignore: o.Ignore = None,
     fail_on: o.FailOn = "error",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Leave out the findings that this file has: only new ones count.",
+            rich_help_panel="Selection",
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--write-baseline",
+            metavar="FILE",
+            help="Write a baseline that has all that is found now, and exit 0.",
+            rich_help_panel="Selection",
+        ),
+    ] = None,
+    for_ray: o.ForRay = None,
+    for_pyarrow: o.ForPyarrow = None,
+    deep: o.Deep = False,
     html: Annotated[
         str | None,
         typer.Option(
@@ -55,6 +70,7 @@ def scan(
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Show what is there, and where the records disagree with it. Never writes.
 
@@ -62,59 +78,21 @@ def scan(
     believes the last index to be: the driver's record of the trial, and the result log of the
     session. Findings follow, with the command that mends each.
     """
-    from ckptctl import api
-    from ckptctl.cli._failure import report
-    from ckptctl.report.renderers import Scan
+    from ckptctl.cli._scanning import Asked, carry_out
 
     console = o.console(form, json, out, quiet, verbose, color)
-    o.one_of("--fail-on", fail_on, _LEVELS)
-    chosen, ignored = o.codes(select), o.codes(ignore)
-    experiments, findings, failures = [], [], []
-    for location in locations:
-        try:
-            audited = api.audit(location, layout=layout, trial=trial, select=chosen, ignore=ignored)
-        except CkptctlError as error:
-            failures.append(error)
-            continue
-        experiments += [experiment for experiment, _ in audited]
-        findings += [finding for _, found in audited for finding in found]
-    bad = [f for f in findings if fail_on != "never" and f.severity.rank <= _LEVELS.index(fail_on)]
-    if failures and len(locations) == 1:
-        raise failures[0]
-    rules = api.rules(select=chosen, ignore=ignored)
-    found = Scan(experiments=experiments, findings=findings, rules=rules)
-    if quiet and not console.structured:
-        console.paths(dict.fromkeys(f.experiment for f in bad))
-    else:
-        _answer(found, console)
-    if html is not None:
-        _page(found, html)
-    for failure in failures:
-        report(failure, console)
-    if failures:
-        return failures[0].exit_code
-    return ExitCode.FINDINGS if bad else ExitCode.DONE
-
-
-def _answer(found: Scan, console: Console) -> None:
-    from ckptctl.cli._github import summarise
-    from ckptctl.report import github, renderers
-    from ckptctl.report import scan as as_text
-
-    if console.structured:
-        console.write(renderers.SCAN[console.form](found))
-        summarise(github.summary(found.experiments, found.findings), console)
-    else:
-        console.answer(as_text.render(found.experiments, found.findings, console.answer_page))
-
-
-def _page(found: Scan, path: str) -> None:
-    from ckptctl.report import html
-
-    text = html.scan(found.experiments, found.findings, found.rules)
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise LocationError(f"cannot write {path}: {reason}", location=path) from error
+    asked = Asked(
+        locations=locations,
+        layout=layout,
+        trial=trial,
+        select=o.codes(select),
+        ignore=o.codes(ignore),
+        fail_on=o.one_of("--fail-on", fail_on, LEVELS),
+        baseline=baseline,
+        write_baseline=write_baseline,
+        for_ray=for_ray,
+        for_pyarrow=for_pyarrow,
+        deep=deep,
+        html=html,
+    )
+    return carry_out(asked, console, o.settings(config))

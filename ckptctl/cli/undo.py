@@ -18,13 +18,20 @@ def register(app: typer.Typer) -> None:
     verb(
         app,
         "undo",
-        examples=("ckptctl undo EXP", "ckptctl undo EXP 4be1e9b0c2aa", "ckptctl undo EXP -n"),
+        examples=(
+            "ckptctl undo ~/ray_results/tune_lr",
+            "ckptctl undo ~/ray_results/tune_lr 4be1e9b0c2aa",
+            "ckptctl undo ~/ray_results/tune_lr -n",
+        ),
         exits=WRITES,
     )(undo)
     verb(
         app,
         "resume",
-        examples=("ckptctl resume EXP",),
+        examples=(
+            "ckptctl resume ~/ray_results/tune_lr",
+            "ckptctl resume ~/ray_results/tune_lr --yes --json",
+        ),
         exits=(0, 2, 10, 11, 12, 13, 130),
     )(resume)
 
@@ -45,12 +52,14 @@ def undo(
     check: o.Check = False,
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
+    no_lock: o.NoLock = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Take back the last apply, or the one that is named; to undo an undo is to do it again.
 
@@ -75,11 +84,12 @@ def undo(
             plan_id=plan.undoes,
             allow_live=allow_live,
             quiet_period=quiet_period,
+            no_lock=no_lock,
             progress=progress,
         )
 
     plan = api.plan_undo(location, plan_id=plan_id)
-    plans = [] if plan is None else [(None, plan)]
+    plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is left to undo")])
     return carry_out("undo", plans, console, consent, act=act)
@@ -90,12 +100,14 @@ def resume(
     *,
     dry_run: o.DryRun = False,
     yes: o.Yes = False,
+    no_lock: o.NoLock = False,
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
     quiet: o.Quiet = False,
     verbose: o.Verbose = 0,
     color: o.Color = "auto",
+    config: o.Config = None,
 ) -> ExitCode:
     """Finish an apply that was interrupted, or its way back.
 
@@ -109,10 +121,10 @@ def resume(
     consent = Consent(dry_run=dry_run, yes=yes, allow_live=True)
 
     def act(plan: Plan, progress: Bar | None) -> Outcome:
-        return api.resume(plan.location, progress=progress)
+        return api.resume(plan.location, no_lock=no_lock, progress=progress)
 
     plan = api.plan_resume(location)
-    plans = [] if plan is None else [(None, plan)]
+    plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is pending")])
     return carry_out("resume", plans, console, consent, act=act)

@@ -19,6 +19,7 @@ from ckptctl.errors import (
     RefusedError,
     StalePlanError,
 )
+from ckptctl.executor.bulk import BulkRun
 from ckptctl.executor.fresh import check_fresh, check_results, made_folders, stale
 from ckptctl.executor.inverse import choose, inverse
 from ckptctl.executor.locate import locate
@@ -163,7 +164,12 @@ def _apply(work: Work, course: Course, *, unmakes: tuple[str, ...] = ()) -> Outc
         begin(store, name, intent, _old_contents(work, scene, course))
     except _STOPPERS as error:
         raise _nothing_done(work, name, error) from error
-    return _forward(Run(work, journal, name, intent, course), again=False)
+    return _forward(_run(work, journal, name, intent, course), again=False)
+
+
+def _run(work: Work, journal: Journal, name: str, intent: Intent, course: Course) -> Run:
+    kind = BulkRun if work.store.capabilities.bulk else Run
+    return kind(work, journal, name, intent, course)
 
 
 def _old_contents(work: Work, scene: Scene, course: Course) -> Iterator[tuple[str, bytes]]:
@@ -184,7 +190,7 @@ def _pick_up(work: Work, journal: Journal, entry: JournalEntry) -> Run:
     work.store.sweep(
         sorted({s.path for strand in course.strands for s in strand.spans if s.digest})
     )
-    run = Run(work, journal, entry.name, intent, course)
+    run = _run(work, journal, entry.name, intent, course)
     run.stand(locate(Scene(work.store), course, journal, entry.name))
     return run
 
@@ -205,7 +211,7 @@ def _forward(run: Run, *, again: bool) -> Outcome:
         steps_done=run.done,
         verified=not wrong,
         entry=run.name,
-        notes=(*run.work.notes, *wrong),
+        notes=(*run.work.notes, *run.notes, *wrong),
     )
 
 
@@ -221,7 +227,7 @@ def _backward(run: Run) -> Outcome:
         steps_done=total,
         verified=not wrong,
         entry=run.name,
-        notes=(*run.work.notes, *wrong),
+        notes=(*run.work.notes, *run.notes, *wrong),
     )
 
 
@@ -259,7 +265,8 @@ def _stopped(run: Run, error: BaseException, *, fresh: bool) -> CkptctlError:
     """The error of a run that did not come to its end; one that changed nothing is withdrawn."""
     store, total = run.work.store, len(run.intent.plan.steps)
     # That something is in the way of the first step is known before it does anything.
-    if fresh and run.done == 0 and (isinstance(error, StalePlanError) or _untouched(run)):
+    in_the_way = isinstance(error, StalePlanError) and not run.has_copied
+    if fresh and run.done == 0 and (in_the_way or _untouched(run)):
         return _nothing_done(run.work, run.name, error)
     message = (
         f"apply stopped: {store.location}: {_cause(store, error)}; "

@@ -29,10 +29,17 @@ class Run:
         """Of each strand."""
         self.done = 0
         """How many steps are done."""
+        self.notes: list[str] = []
+        """What to tell about the steps."""
         self._journal = journal
         self._store = work.store
         self._noted = {way: set(journal.marks(name, way)) for way in (FORWARD, BACKWARD)}
         self._unsynced: set[str] = set()
+
+    @property
+    def has_copied(self) -> bool:
+        """Whether copies may lie around that no finished step has made."""
+        return False
 
     @property
     def begun(self) -> int:

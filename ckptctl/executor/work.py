@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.executor.process import is_dead, this_process
@@ -32,6 +32,14 @@ class Progress(Protocol):
 
     def end(self) -> None:
         """No more will follow."""
+
+
+@runtime_checkable
+class Transfer(Protocol):
+    """Progress that also wants to know of every object that is copied."""
+
+    def transfer(self, objects: int, of_objects: int, size: int, of_size: int) -> None:
+        """So many objects of so many are copied, and so many bytes of so many."""
 
 
 class Silent:

@@ -1,9 +1,14 @@
 """One file per on-disk convention; layouts only read.
 
-Registration is the visible tuple below, most specific first.
+Registration is the visible tuple below, most specific first. A layout of somebody else's is an
+entry point of the group ``ckptctl.layouts``, and is only loaded when it is named, so that a broken
+one breaks nothing else.
 """
 
 from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import cast
 
 from ckptctl.errors import LayoutError
 from ckptctl.layouts.base import ALONE, Layout, Match, Source
@@ -15,8 +20,11 @@ from ckptctl.layouts.tune_folders import is_experiment
 
 LAYOUTS: tuple[Layout, ...] = (RayTrainV2(), RayTune(), Plain())
 
+GROUP = "ckptctl.layouts"
+
 __all__ = [
     "ALONE",
+    "GROUP",
     "LAYOUTS",
     "OWN_FOLDER",
     "Layout",
@@ -40,6 +48,15 @@ def by_name(name: str) -> Layout:
     for layout in LAYOUTS:
         if name in layout.names:
             return layout
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            loaded = point.load()
+            return cast(Layout, loaded() if isinstance(loaded, type) else loaded)
+        except Exception as error:  # whatever it does when it is imported
+            raise LayoutError(
+                f"the layout {name} cannot be loaded: {type(error).__name__}: {error}",
+                hint=f"it is {point.value}, of another package",
+            ) from error
     known = ", ".join(name for layout in LAYOUTS for name in layout.names)
     raise LayoutError(f"no layout is called {name}", hint=f"take one of: {known}")
 

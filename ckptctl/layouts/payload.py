@@ -100,13 +100,13 @@ def _json(stream: BinaryIO, size: int) -> str | None:
     if size > MAX_JSON:
         return None
     data = stream.read(MAX_JSON + 1)
+    if not data.strip(b"\0"):
+        return "holds nothing but zero bytes"
     try:
         json.loads(data)
     except UnicodeDecodeError:
         return "is no text, though it is called JSON"
     except json.JSONDecodeError as error:
-        if not data.strip(b"\0"):
-            return "holds nothing but zero bytes"
         if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
             return f"is JSON that is cut off after {len(data):,} bytes"
         return f"is no JSON: {error.msg} (line {error.lineno})"
@@ -138,7 +138,7 @@ def _zip(stream: _Budget, path: str, size: int) -> str | None:
     head = stream.read(8)
     if not head.strip(b"\0"):
         return "begins with zero bytes"
-    if not head.startswith((_LOCAL, _EMPTY)):
+    if not head.startswith((_LOCAL, _EMPTY)) and not _LOCAL.startswith(head):
         # Torch before 1.6 wrote bare pickles, and a .bin may be anything.
         return "is no zip, though it is called one" if path.lower().endswith(_ZIPS) else None
     try:

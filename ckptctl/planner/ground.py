@@ -193,7 +193,7 @@ def _by_trial(experiment: Experiment) -> defaultdict[str, list[Mention]]:
 def _other_names(experiment: Experiment) -> defaultdict[str, set[str]]:
     """Names in the place of each trial's folders that are no checkpoints."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    paths = (*(r.path for r in experiment.records), *experiment.unparsed)
+    paths = (*(r.path for r in experiment.records), *experiment.unparsed, *experiment.odd)
     trials = {t.dirname for t in experiment.trials} - {"."}
     for path in (*paths, *trials):
         parent, _, _ = path.rpartition("/")

@@ -16,9 +16,7 @@ def names_of(finding: Finding) -> tuple[str, ...]:
     return finding.checkpoints or ((finding.checkpoint,) if finding.checkpoint else ())
 
 
-def fingerprints(
-    findings: Sequence[Finding], experiments: Sequence[Experiment]
-) -> tuple[str, ...]:
+def fingerprints(findings: Sequence[Finding], experiments: Sequence[Experiment]) -> tuple[str, ...]:
     """Identify findings wherever the experiment lies; equal ones are numbered."""
     homes = {e.location: e for e in experiments}
     seen: Counter[str] = Counter()

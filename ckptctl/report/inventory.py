@@ -10,7 +10,20 @@ from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.report import words
-from ckptctl.report.lines import BLANK, Line, Page, Span, Style, length, line, spread, table, wrap
+from ckptctl.report.lines import (
+    BLANK,
+    Line,
+    Page,
+    Span,
+    Style,
+    fits,
+    length,
+    line,
+    spread,
+    table,
+    wrap,
+)
+from ckptctl.report.spark import spark
 
 _ROWS = 24
 """Trials that a terminal shows before the rest is only counted."""
@@ -114,16 +127,32 @@ def _table(experiment: Experiment, trials: Sequence[Trial], page: Page) -> list[
     header = ["trial", "status", "folders", *(str(w) for w in shown), "latest"]
     header += ["best", f"{best.metric} {sign}"] if best else []
     wide = max((len(str(len(t.folders))) for t in trials), default=1)
-    rows = []
+    rows: list[list[Span]] = []
     for trial in trials:
         row = [Span(names[trial.dirname]), Span(str(trial.status or page.marks.none))]
         row.append(Span(_folders(trial, wide, page)))
         row += [_believes(trial, w, page) for w in shown]
         row.append(Span(trial.latest.name if trial.latest else page.marks.none))
         row += _best(trial, f"{best.metric} {sign}", page) if best else []
-        row.append(Span(_note(trial), Style.DIM))
-        rows.append(row)
+        rows.append([*row, Span(_note(trial), Style.DIM)])
+    if best:
+        header, rows = _with_sparks(header, rows, trials, best.metric, page)
     return table([*header, ""], rows, page)
+
+
+def _with_sparks(
+    header: list[str],
+    rows: list[list[Span]],
+    trials: Sequence[Trial],
+    metric: str,
+    page: Page,
+) -> tuple[list[str], list[list[Span]]]:
+    """Add how the metric went along the saves, where it can be drawn and has room."""
+    sparks = [spark(trial, metric, page) for trial in trials]
+    drawn = [[*r[:-1], Span(text), r[-1]] for r, text in zip(rows, sparks, strict=True)]
+    if not any(sparks) or not fits([*header, "", ""], drawn, page):
+        return header, rows
+    return [*header, ""], drawn
 
 
 def _speaks(witness: Witness, trials: Sequence[Trial]) -> bool:

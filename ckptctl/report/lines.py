@@ -51,10 +51,20 @@ class Marks:
     lowest: str = "↓"
     highest: str = "↑"
     none: str = "–"
+    bars: str = "▁▂▃▄▅▆▇█"
+    """From the lowest to the highest; empty where no such signs can be shown."""
 
 
 ASCII_MARKS = Marks(
-    dots="..", arrow="->", behind="<", step=">", dot=", ", lowest="min", highest="max", none="-"
+    dots="..",
+    arrow="->",
+    behind="<",
+    step=">",
+    dot=", ",
+    lowest="min",
+    highest="max",
+    none="-",
+    bars="",
 )
 
 
@@ -118,19 +128,34 @@ def table(
 ) -> list[Line]:
     """Align columns under a header; on a page that is too narrow, stack each row instead."""
     head = [Span(h, Style.DIM) for h in header]
-    widths = [max(length((cell,)) for cell in column) for column in zip(head, *rows, strict=True)]
-    if page.width is not None and indent + sum(widths) + 2 * (len(widths) - 1) > page.width:
+    widths = _widths([head, *rows])
+    if not _has_room(widths, page, indent):
         return _stacked(header, rows, indent)
     titled = [head] if any(header) else []
     return [_aligned(row, widths, indent) for row in [*titled, *rows]]
+
+
+def fits(
+    header: Sequence[str], rows: Sequence[Sequence[Span]], page: Page, *, indent: int = 2
+) -> bool:
+    """Whether a table has room beside itself, and no row has to be stacked."""
+    return _has_room(_widths([[Span(h) for h in header], *rows]), page, indent)
+
+
+def _widths(rows: Sequence[Sequence[Span]]) -> list[int]:
+    return [max(length((cell,)) for cell in column) for column in zip(*rows, strict=True)]
+
+
+def _has_room(widths: Sequence[int], page: Page, indent: int) -> bool:
+    return page.width is None or indent + sum(widths) + 2 * (len(widths) - 1) <= page.width
 
 
 def aligned(rows: Sequence[Sequence[Span]], page: Page, *, indent: int) -> list[Line]:
     """Align columns without a header; on a page that is too narrow, one space has to do."""
     if not rows:
         return []
-    widths = [max(length((cell,)) for cell in column) for column in zip(*rows, strict=True)]
-    if page.width is not None and indent + sum(widths) + 2 * (len(widths) - 1) > page.width:
+    widths = _widths(rows)
+    if not _has_room(widths, page, indent):
         widths = [0] * len(widths)
     return [_aligned(row, widths, indent) for row in rows]
 

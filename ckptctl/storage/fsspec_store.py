@@ -1,4 +1,4 @@
-"""A store over any fsspec file system; a folder moves by copy, check and delete."""
+"""A store over any other fsspec file system; a folder moves by copy, check and delete."""
 
 from __future__ import annotations
 
@@ -16,53 +16,13 @@ from ckptctl.errors import CkptctlError, LocationError
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
-_BUCKETS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss", "r2"})
-_CREATES = frozenset({"memory", "s3", "s3a", "gs", "gcs"})
-_DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs"}
+_BUCKETS = frozenset({"abfs", "abfss", "az", "oci", "oss", "r2"})
+_CREATES = frozenset({"memory"})
 _TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 _GLOB = frozenset("*?[")
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 # The memory file system looks and then writes, so threads could both win.
 _IN_PROCESS = threading.Lock()
-
-
-def open_url(url: str, *, scheme: str, location: str) -> FsspecStore:
-    """The store of a URL; its driver is imported now, on first use of the scheme.
-
-    Raises:
-        LocationError: there is no driver, nothing is there, or it may not be read.
-    """
-    fs, root = _connect(url, scheme, location)
-    store = FsspecStore(fs, root, scheme=scheme, location=location)
-    store.require_folder()
-    return store
-
-
-def _connect(url: str, scheme: str, location: str) -> tuple[Any, str]:
-    if scheme in ("gs", "gcs") and os.environ.get("STORAGE_EMULATOR_HOST"):
-        # gcsfs asks an emulator over gRPC for a bucket's kind, and waits a minute for it.
-        os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
-    import fsspec
-
-    try:
-        fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
-    except ImportError as error:
-        raise LocationError(
-            f"cannot open {location}: the driver for {scheme}:// is not installed",
-            hint=f"install {_DRIVERS.get(scheme, f'the fsspec driver for {scheme}')}",
-            location=location,
-        ) from error
-    except ValueError as error:
-        known = scheme in fsspec.available_protocols()
-        cause = "not a URL of its kind" if known else f"no driver knows {scheme}://"
-        raise LocationError(
-            f"cannot open {location}: {cause}",
-            hint="check the spelling; `file`, `s3` and `gs` always work",
-            location=location,
-        ) from error
-    except Exception as error:  # drivers raise what they like
-        raise trouble(error, "cannot open", location) from error
-    return fs, str(root)
 
 
 class FsspecStore:

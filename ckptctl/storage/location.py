@@ -93,7 +93,7 @@ def open_store(location: str | Location) -> Store:
     place = parse(location) if isinstance(location, str) else location
     if place.is_local:
         return LocalStore.open(place.path, location=place.text)
-    from ckptctl.storage.fsspec_store import open_url
+    from ckptctl.storage.urls import open_url
 
     return open_url(place.path, scheme=place.scheme, location=place.text)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.s3_answers import answer_of
 from ckptctl.storage.service import (
     ABSENT,
@@ -28,7 +29,7 @@ _AT_ONCE = 8
 _STANDARD = "STANDARD"
 _MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
 _CONFLICTS = frozenset({"PreconditionFailed", "412"})
-_NOT_THERE_YET = frozenset({"NotImplemented", "MalformedXML"})
+_NOT_KNOWN = frozenset({"NotImplemented", "MalformedXML"})
 # What a write replaces along with the content, as the answers and the requests both call it.
 _HEADERS = (
     "CacheControl",
@@ -42,6 +43,9 @@ _HEADERS = (
     "StorageClass",
     "WebsiteRedirectLocation",
 )
+
+
+_USUAL: tuple[object, ...] = ("", _STANDARD, {}, 0)
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +75,9 @@ class S3:
         """What S3 takes in one request."""
         return self._limits
 
-    async def page(self, prefix: str, token: str | None, most: int) -> tuple[list[Blob], str | None]:
+    async def page(
+        self, prefix: str, token: str | None, most: int
+    ) -> tuple[list[Blob], str | None]:
         """One request for a page of the listing."""
         more = {} if token is None else {"ContinuationToken": token}
         found = await self._call("list_objects_v2", Prefix=prefix, MaxKeys=most, **more)
@@ -143,7 +149,7 @@ class S3:
         try:
             found = await self._call("delete_objects", Delete=self._batch(blobs))
         except Answer as error:
-            if error.code not in _NOT_THERE_YET or not self._conditional_batches:
+            if error.code not in _NOT_KNOWN or not self._conditional_batches:
                 raise
             self._conditional_batches = False
             return await self.delete(blobs)
@@ -192,7 +198,7 @@ class S3:
 
     def _without_conditions(self, error: Answer) -> bool:
         """Services that know no conditions on a copy are asked without, from now on."""
-        if error.code not in _NOT_THERE_YET or not self._conditional_copies:
+        if error.code not in _NOT_KNOWN or not self._conditional_copies:
             return False
         self._conditional_copies = False
         return True
@@ -206,39 +212,50 @@ class S3:
         upload = {"Key": key, "UploadId": begun["UploadId"]}
         try:
             parts = await self._copy_parts(source, upload)
-            found = await self._conditional(
-                "complete_multipart_upload",
-                **upload,
-                **self._only_if_new(),
-                MultipartUpload={"Parts": parts},
-            )
+            told = {**upload, **self._only_if_new(), "MultipartUpload": {"Parts": parts}}
+            found = await self._completed(told, source)
         except BaseException:
             with suppress(Answer):
                 await asyncio.shield(self._call("abort_multipart_upload", **upload))
             raise
         return _blob(key, {**found, "Size": source.size})
 
+    async def _completed(self, told: Mapping[str, Any], source: Blob) -> Mapping[str, Any]:
+        try:
+            found: Mapping[str, Any] = await retrying(
+                lambda: self._conditional("complete_multipart_upload", **told), Pace(1)
+            )
+        except Answer as error:
+            there = await self.head(told["Key"]) if error.code == "NoSuchUpload" else None
+            # The answer was lost, and not the upload.
+            if there is None or there.size != source.size:
+                raise
+            return {"ETag": there.version}
+        return found
+
     async def _copy_parts(self, source: Blob, upload: Mapping[str, str]) -> list[dict[str, Any]]:
         size = max(self._part, -(-source.size // _MOST_PARTS))
-        some = asyncio.Semaphore(_AT_ONCE)
+        told: dict[str, Any] = {"CopySource": {"Bucket": self._bucket, "Key": source.key}}
+        told |= {"CopySourceIfMatch": f'"{source.version}"', **upload}
+        pace = Pace(_AT_ONCE)
 
         async def copy(number: int, start: int) -> dict[str, Any]:
             end = min(start + size, source.size) - 1
-            async with some:
-                found = await self._conditional(
-                    "upload_part_copy",
-                    **upload,
-                    PartNumber=number,
-                    CopySource={"Bucket": self._bucket, "Key": source.key},
-                    CopySourceIfMatch=f'"{source.version}"',
-                    CopySourceRange=f"bytes={start}-{end}",
-                )
+            part = {"PartNumber": number, "CopySourceRange": f"bytes={start}-{end}"}
+            # One part that fails must not take the others with it.
+            found = await retrying(
+                lambda: self._conditional("upload_part_copy", **told, **part), pace
+            )
             return {"PartNumber": number, "ETag": found["CopyPartResult"]["ETag"]}
 
         starts = enumerate(range(0, source.size, size), start=1)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(copy(number, start)) for number, start in starts]
-        return [task.result() for task in tasks]
+        tasks = [asyncio.ensure_future(copy(number, start)) for number, start in starts]
+        try:
+            return await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            raise
 
     async def _tags(self, key: str) -> str:
         from urllib.parse import urlencode
@@ -285,11 +302,10 @@ def _blob(key: str, found: Mapping[str, Any]) -> Blob:
         modified=modified.timestamp() if modified else None,
         # An ETag with a dash is of an upload in parts, and depends on their sizes.
         digest=version if version and "-" not in version else None,
-        kept=tuple((name, found[name]) for name in names if found.get(name)),
+        kept=tuple((name, found[name]) for name in names if found.get(name, "") not in _USUAL),
     )
 
 
 def _classes(source: Blob) -> dict[str, Any]:
     """A copy keeps everything by itself but its class."""
-    kind = dict(source.kept).get("StorageClass", _STANDARD)
-    return {} if kind == _STANDARD else {"StorageClass": kind}
+    return {name: value for name, value in source.kept if name == "StorageClass"}

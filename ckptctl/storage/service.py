@@ -55,7 +55,7 @@ class Answer(Exception):
         self.status = status
         """Of HTTP; 0 where there was no answer."""
         self.code = code
-        """In the service's own words, or one of ours: ``Unreachable``, ``Cut``, ``NoCredentials``."""
+        """The service's own, or one of ours: ``Unreachable``, ``Cut``, ``NoCredentials``."""
         self.message = message
 
 
@@ -86,7 +86,9 @@ class Service(Protocol):
     def limits(self) -> Limits:
         """What it takes in one request."""
 
-    async def page(self, prefix: str, token: str | None, most: int) -> tuple[list[Blob], str | None]:
+    async def page(
+        self, prefix: str, token: str | None, most: int
+    ) -> tuple[list[Blob], str | None]:
         """Up to `most` objects whose keys begin so, and the token of the next page."""
 
     async def head(self, key: str) -> Blob | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 
@@ -19,6 +19,8 @@ class Capabilities:
     directories: bool
     """Folders exist by themselves, also empty."""
     max_concurrency: int = 1
+    bulk: bool = False
+    """Folders move by copies of their objects, many at once: the store is a `BulkStore`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,12 @@ class Entry:
     """A symbolic link; never followed out of the root."""
     is_special: bool = False
     """Neither file, folder nor link: a FIFO, socket or device. Never opened."""
+    version: str | None = None
+    """Of an object in a bucket: another one after every write."""
+    digest: str | None = None
+    """Of an object's content, where the bucket tells one."""
+    kept: tuple[tuple[str, object], ...] = field(default=(), compare=False)
+    """What a copy of an object has to be told to be like it."""
 
 
 class Reader(Protocol):
@@ -87,3 +95,32 @@ class Store(Reader, Protocol):
 
     def sweep(self, paths: Iterable[str]) -> None:
         """Remove what an interrupted `replace` of these files left beside them."""
+
+
+class BulkStore(Store, Protocol):
+    """A store whose folders move by copying and deleting, object by object.
+
+    Entries are those of its own listings. Folders among them are marker objects.
+    """
+
+    @property
+    def batch(self) -> int:
+        """How many objects one call of `discard` should be given."""
+
+    def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
+        """Every object below `prefix`, in order of path, and no folder without one."""
+
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+        """Copy objects to paths where nothing is; each comes back once it is copied.
+
+        What is on its way is given up where the caller stops asking.
+
+        Raises:
+            StalePlanError: one changed since it was listed, or something is at its target.
+        """
+
+    def is_copy(self, source: Entry, target: Entry) -> bool:
+        """Whether the content at `target` is that of `source`, as far as can be told unread."""
+
+    def discard(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Delete objects that are still as listed; those that are not come back."""

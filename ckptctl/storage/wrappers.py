@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO, cast
 
-from ckptctl.storage.store import Capabilities, Entry, Reader, Store
+from ckptctl.storage.store import BulkStore, Capabilities, Entry, Reader, Store
 
 
 class ReadOnly:
@@ -121,3 +121,32 @@ class Counting:
         """Remove what interrupted replacements left behind."""
         self.calls["sweep"] += 1
         self._store.sweep(paths)
+
+    @property
+    def batch(self) -> int:
+        """How many objects one call of `discard` should be given."""
+        return self._bulk.batch
+
+    def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
+        """Every object below `prefix`."""
+        self.calls["list_objects"] += 1
+        return self._bulk.list_objects(prefix)
+
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+        """Copy objects."""
+        self.calls["copy"] += 1
+        return self._bulk.copy(pairs)
+
+    def is_copy(self, source: Entry, target: Entry) -> bool:
+        """Whether one is a copy of the other."""
+        self.calls["is_copy"] += 1
+        return self._bulk.is_copy(source, target)
+
+    def discard(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Delete objects that are still as listed."""
+        self.calls["discard"] += 1
+        return self._bulk.discard(entries)
+
+    @property
+    def _bulk(self) -> BulkStore:
+        return cast(BulkStore, self._store)

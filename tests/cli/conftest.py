@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,3 +97,37 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file() and ".ckptctl" not in path.parts
     }
+
+
+def at_terminal(
+    arguments: Sequence[object],
+    typed: str = "",
+    columns: int = 100,
+    more: Mapping[str, str] | None = None,
+) -> Answer:
+    """Run with a terminal of some width on all three streams, and type an answer."""
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    env |= more or {}
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        env.pop(name, None)
+    child, master = pty.fork()
+    if child == 0:  # pragma: no cover
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        command = [sys.executable, "-m", "ckptctl", *map(str, arguments)]
+        os.execve(sys.executable, command, env)
+    seen = b""
+    while True:
+        if typed and b"[y/N]" in seen:
+            os.write(master, typed.encode())
+            typed = ""
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(master)
+    _, status = os.waitpid(child, 0)
+    text = seen.decode().replace("\r\n", "\n")
+    return Answer(os.waitstatus_to_exitcode(status), text, "")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer, Call, Copy
+from tests.cli.conftest import Call, Copy, at_terminal
 
 CLEAN = "ray-2.54.1-function_topk"
 BEHIND = "extra-folder-ahead--ray-2.54.1-function_topk"
@@ -120,32 +118,6 @@ def test_a_full_disk_is_an_error_and_no_traceback(copy: Copy) -> None:
         )
     assert done.returncode == 10
     assert done.stderr.startswith("error: cannot write the answer: ")
-
-
-def at_terminal(arguments: list[str], typed: str = "", columns: int = 100) -> Answer:
-    """Run with a terminal of some width on all three streams, and type an answer."""
-    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        env.pop(name, None)
-    child, master = pty.fork()
-    if child == 0:  # pragma: no cover
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.execve(sys.executable, [sys.executable, "-m", "ckptctl", *arguments], env)
-    seen = b""
-    while True:
-        if typed and b"[y/N]" in seen:
-            os.write(master, typed.encode())
-            typed = ""
-        try:
-            more = os.read(master, 65536)
-        except OSError:
-            break
-        if not more:
-            break
-        seen += more
-    _, status = os.waitpid(child, 0)
-    text = seen.decode().replace("\r\n", "\n")
-    return Answer(os.waitstatus_to_exitcode(status), text, "")
 
 
 RENAME = ["--to", "checkpoint_{training_iteration:06d}-{loss:.4f}"]

@@ -151,6 +151,14 @@ class FaultyMemory(MemoryFileSystem):  # type: ignore[misc]
             self.faults.around(lambda: MemoryFileSystem.makedirs(self, path, exist_ok))
 
 
+class BucketStore(FsspecStore):
+    """A store without folders, and with a conditional create."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(super().capabilities, conditional_create=True)
+
+
 @dataclass
 class World:
     """An experiment on one kind of store."""
@@ -175,8 +183,9 @@ class World:
         return self._fsspec()
 
     def _fsspec(self) -> FsspecStore:
-        scheme = "s3" if self.kind == "bucket" else "memory"
-        return FsspecStore(self.fs, "/exp", scheme=scheme, location=f"{scheme}://exp")
+        if self.kind == "bucket":
+            return BucketStore(self.fs, "/exp", scheme="az", location="az://exp")
+        return FsspecStore(self.fs, "/exp", scheme="memory", location="memory://exp")
 
     @property
     def store(self) -> Store:

@@ -91,6 +91,7 @@ def assert_went_on(resumed: Answer, before: Answer, steps: int) -> None:
     for trial in new.values():
         assert trial["status"] == "TERMINATED"
         assert trial["latest"]["state"]["iteration"] == steps
+        assert resumed["rows"][trial["dirname"]][-1] == steps
         found = resumed["read"]["from_path"][trial["dirname"]]
         assert found["error"] is None, found["error"]
         assert found["latest"]["state"] == trial["latest"]["state"]

@@ -24,7 +24,7 @@ KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 # Seconds for one command; on an idle machine none takes a tenth of it.
 LIMIT = 240
 
-Option: TypeAlias = int | bool | None
+Option: TypeAlias = int | bool | str | None
 
 
 class JudgeError(Exception):

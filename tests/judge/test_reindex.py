@@ -239,11 +239,11 @@ def test_the_save_of_an_exploited_trial_is_registered(
 
 
 @both
-@pytest.mark.parametrize("how", ["moved", "copied", "moved-local"])
+@pytest.mark.parametrize("how", ["moved", "copied", "local-moved", "local-staged-later"])
 def test_a_relocated_experiment_goes_on_where_it_lies(
     judge: Judge, experiments: Experiments, scenario: str, how: str, tmp_path: Path
 ) -> None:
-    local = how == "moved-local"
+    local = how.startswith("local")
     if local and judge.release > (2, 11):
         pytest.skip("this Ray always stages elsewhere")
     made = experiments.get(scenario, fail_at=4, local=local)
@@ -260,11 +260,15 @@ def test_a_relocated_experiment_goes_on_where_it_lies(
     assert under(after, experiment)
     assert_undone(experiment, as_copied)
     reindex(experiment, "--relocate")
-    assert_went_on(judge.resume(experiment, steps=6, local=local), after, 6)
+    if how == "local-staged-later":
+        # The default: ~/ray_results was the storage, and is but the staging now.
+        resumed = judge.resume(experiment, steps=6, cache=str(made.parent))
+    else:
+        resumed = judge.resume(experiment, steps=6, local=local)
+        assert made.exists() == (how == "copied")
+    assert_went_on(resumed, after, 6)
     if how == "copied":
         assert tree(made) == untouched
-    else:
-        assert not made.exists()
 
 
 def test_a_foreign_latest_is_relocated(

@@ -127,6 +127,7 @@ def resume(work, experiment, **options):
             trial: sorted(set(folders) - set(after.get(trial, {})))
             for trial, folders in before.items()
         },
+        "rows": logged_iterations(experiment),
         **read_after(work, experiment),
     }
 
@@ -237,6 +238,14 @@ def checkpoints_on_disk(experiment):
     return found
 
 
+def logged_iterations(experiment):
+    """The iterations in every result log, by trial folder."""
+    return {
+        log.parent.name: [json.loads(row)["training_iteration"] for row in log.open()]
+        for log in sorted(experiment.glob("*/result.json"))
+    }
+
+
 def digest(folder):
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -287,7 +296,8 @@ def running(work, storage, settings, perturbed=False):
     (work / "control.json").write_text(json.dumps(control))
     cache = work / "cache"
     if RAY_VERSION < (2, 12):
-        os.environ["RAY_AIR_LOCAL_CACHE_DIR"] = str(storage if settings.get("local") else cache)
+        local = storage if settings.get("local") else settings.get("cache", cache)
+        os.environ["RAY_AIR_LOCAL_CACHE_DIR"] = str(local)
     restored = []
     try:
         yield restored

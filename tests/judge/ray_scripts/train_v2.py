@@ -1,7 +1,7 @@
 """Ray Train V2 (Ray 2.54 and newer): make or go on with a run, and what Ray then says of it.
 
-    train_v2.py fit STORAGE NAME --steps N [--fail-at K] [--keep N] [--named]
-    train_v2.py read STORAGE NAME
+train_v2.py fit STORAGE NAME --steps N [--fail-at K] [--keep N] [--named]
+train_v2.py read STORAGE NAME
 """
 
 import argparse

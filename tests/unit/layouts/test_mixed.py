@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptctl.api import check, plan_reindex
+from ckptctl.api import check, plan_reindex, plan_rename
 from ckptctl.errors import LocationError
 from ckptctl.layouts import Tree
 from ckptctl.model.experiment import Experiment, RecordRole
@@ -208,6 +208,13 @@ def test_links_are_told_and_never_followed(tmp_path: Path, name: str) -> None:
     # What a link leads to may well be the checkpoint: its record is not dropped.
     plan = plan_reindex(found)
     assert not any(latest.name in note and "dropped" in note for note in plan.notes)
+
+
+def test_the_name_of_a_link_is_taken(tmp_path: Path) -> None:
+    bare(tmp_path / "run", "checkpoint_1", "checkpoint_2")
+    (tmp_path / "run" / "checkpoint_000002").symlink_to(tmp_path)
+    refusals = plan_rename(only(tmp_path / "run"), template="checkpoint_{index:06d}").refusals
+    assert [r.code for r in refusals] == ["collision"]
 
 
 def test_own_folders_are_no_part_of_any_experiment(tmp_path: Path) -> None:

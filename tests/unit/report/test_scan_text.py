@@ -28,7 +28,7 @@ def test_witnesses_stand_side_by_side() -> None:
     assert head.split() == ["trial", "status", "folders", "trial", "session", "latest", "best",
                             "loss", "↓"]  # fmt: skip
     assert row.split() == ["c08b9_00000", "TERMINATED", "3", "…7", "7", "7", "checkpoint_000007",
-                           "checkpoint_000005", "0.25"]  # fmt: skip
+                           "checkpoint_000005", "0.25", "█▄▁"]  # fmt: skip
 
 
 def test_a_witness_that_is_behind_is_marked() -> None:

@@ -1,0 +1,57 @@
+"""What pages about the verbs are made of: the help, in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import typer.main
+
+from ckptctl.cli._verb import DECLARED, MEANINGS, Declared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One verb."""
+
+    name: str
+    declared: Declared
+    usage: str
+    groups: dict[str, list[tuple[str, str]]]
+    """Arguments and options with their help, by heading."""
+
+    @property
+    def exits(self) -> list[tuple[int, str]]:
+        """The exit codes with their meanings."""
+        return [(int(code), MEANINGS[code]) for code in self.declared.exits]
+
+
+def pages() -> Iterator[Page]:
+    """Every verb, in the order of the help."""
+    from ckptctl.cli.app import app
+
+    group = typer.main.get_command(app)
+    above = group.make_context("ckptctl", [], resilient_parsing=True, terminal_width=88)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        context = command.make_context(name, [], parent=above, resilient_parsing=True)
+        pieces = command.collect_usage_pieces(context)
+        yield Page(
+            name=name,
+            declared=DECLARED[name],
+            usage=" ".join(["ckptctl", name, *pieces]),
+            groups=command.groups(context),
+        )
+
+
+def help_of(name: str | None = None) -> str:
+    """Give the help as a terminal of 88 columns shows it."""
+    from ckptctl.cli.app import app
+
+    command = typer.main.get_command(app)
+    context = command.make_context("ckptctl", [], resilient_parsing=True, terminal_width=88)
+    if name is not None:
+        command = command.commands[name]  # type: ignore[attr-defined]
+        context = command.make_context(
+            name, [], parent=context, resilient_parsing=True, terminal_width=88
+        )
+    return command.get_help(context)

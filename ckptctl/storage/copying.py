@@ -1,0 +1,70 @@
+"""Moving a folder of a bucket: every object is copied and checked before any is deleted."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+
+from ckptctl.errors import StalePlanError
+from ckptctl.storage.store import BulkStore, Entry
+
+
+def move(store: BulkStore, source: str, target: str) -> None:
+    """Move everything at and below `source`.
+
+    Raises:
+        FileExistsError: something is at `target`.
+        FileNotFoundError: nothing is at `source`.
+        StalePlanError: it changed meanwhile.
+    """
+    if _tree(store, target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+    entries = _tree(store, source)
+    if not entries:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+    moved = {entry.path: target + entry.path[len(source) :] for entry in entries}
+    try:
+        for _ in store.copy([(entry, moved[entry.path]) for entry in entries]):
+            pass
+        check(store, entries, moved, _tree(store, target))
+    except Exception:
+        _take_back(store, entries, moved, target)
+        raise
+    if changed := store.discard(entries):
+        raise StalePlanError(
+            f"changed meanwhile: {store.location}: {changed[0].path}: not deleted",
+            changed=tuple(entry.path for entry in changed),
+            location=store.location,
+        )
+
+
+def _tree(store: BulkStore, path: str) -> tuple[Entry, ...]:
+    """Every object at and below a path."""
+    top = store.stat(path)
+    mine = () if top is None or top.is_dir else (top,)
+    return (*mine, *store.list_objects(path))
+
+
+def check(
+    store: BulkStore,
+    entries: Sequence[Entry],
+    moved: Mapping[str, str],
+    listed: Sequence[Entry],
+) -> None:
+    """Raise OSError unless every entry is listed, whole, where it was copied to."""
+    there = {(entry.path, entry.is_dir): entry for entry in listed}
+    for entry in entries:
+        copied = there.get((moved[entry.path], entry.is_dir))
+        if copied is None:
+            raise OSError(f"the copy of {entry.path} is not there")
+        if not store.is_copy(entry, copied):
+            raise OSError(f"the copy of {entry.path} is another one")
+
+
+def _take_back(
+    store: BulkStore, entries: Sequence[Entry], moved: Mapping[str, str], target: str
+) -> None:
+    made = {(moved[entry.path], entry.is_dir): entry for entry in entries}
+    there = [(made.get((e.path, e.is_dir)), e) for e in _tree(store, target)]
+    store.discard([e for source, e in there if source and store.is_copy(source, e)])

@@ -1,0 +1,332 @@
+"""A store of objects: names with slashes, no folders, no renames."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import BinaryIO, TypeVar, cast
+
+from ckptctl.errors import CkptctlError, LocationError, StalePlanError
+from ckptctl.storage import copying
+from ckptctl.storage.loop import each, wait_for
+from ckptctl.storage.ranged import Ranged
+from ckptctl.storage.retrying import Pace, retrying
+from ckptctl.storage.service import ABSENT, Answer, Blob, Conflict, Service, TooLong
+from ckptctl.storage.store import Capabilities, Entry
+from ckptctl.storage.trouble import refused, trouble
+
+T = TypeVar("T")
+
+_PAGE = 1000
+_GONE = 404
+_NOTHING_THERE = 416
+"""How a part of an empty object is answered."""
+_BATCHES = 1000
+"""Objects that one call of `discard` should be given: one request on S3."""
+
+
+class ObjectStore:
+    """Everything below one prefix of a bucket. Nothing is ever taken from a cache."""
+
+    def __init__(self, service: Service, base: str, *, root: str, location: str) -> None:
+        self._service = service
+        self._base = base.strip("/")
+        self._start = f"{self._base}/" if self._base else ""
+        self._root = root
+        self._location = location
+        self._pace = Pace(service.limits.requests)
+        self._read: dict[str, Blob] = {}
+        """Objects as they were when last read: what `replace` may replace."""
+        self._capabilities = Capabilities(
+            atomic_rename=False,
+            atomic_replace=True,
+            conditional_create=True,
+            directories=False,
+            max_concurrency=service.limits.requests,
+            bulk=True,
+        )
+
+    @property
+    def location(self) -> str:
+        """The root as the user wrote it, without credentials."""
+        return self._location
+
+    @property
+    def root(self) -> str:
+        """The root as records name it: ``s3://bucket/path``."""
+        return self._root
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What a bucket can do."""
+        return self._capabilities
+
+    @property
+    def batch(self) -> int:
+        """How many objects one call of `discard` should be given."""
+        return _BATCHES
+
+    def require_folder(self) -> None:
+        """Raise LocationError unless something is below the root."""
+        with self._translated("cannot open"):
+            found, _ = self._call(lambda: self._service.page(self._start, None, 1))
+            if found or not self._base:
+                return
+            if self._call(lambda: self._service.head(self._base)) is None:
+                cause, hint = "not there", "check the spelling"
+            else:
+                cause, hint = "a file, not a folder", "name the folder that holds it"
+        raise LocationError(
+            f"cannot open {self.location}: {cause}", hint=hint, location=self.location
+        )
+
+    def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
+        """Every object below `prefix`, in order of path, and no folder without one."""
+        start = f"{self._key(prefix)}/" if prefix else self._start
+        with self._translated("cannot read", prefix):
+            entries = map(self._entry, wait_for(self._list(start)))
+        return tuple(sorted((e for e in entries if e.path), key=lambda entry: entry.path))
+
+    def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
+        """Every entry below `prefix`, in order of path; folders are what names imply."""
+        found: dict[str, Entry] = {}
+        for entry in self.list_objects(prefix):
+            # A file and a folder may share a name here; what can be read comes first.
+            if entry.path != prefix and (entry.path not in found or not entry.is_dir):
+                found[entry.path] = entry
+                _add_parents(entry.path, prefix, found)
+        return tuple(found[path] for path in sorted(found))
+
+    def stat(self, path: str) -> Entry | None:
+        """One entry, or None."""
+        key = self._key(path)
+        with self._translated("cannot read", path):
+            blob = self._call(lambda: self._service.head(key))
+            if blob is not None:
+                return self._entry(blob)
+            below, _ = self._call(lambda: self._service.page(f"{key}/", None, 1))
+        return Entry(path=path, is_dir=True) if below else None
+
+    def read_bytes(self, path: str, limit: int | None = None) -> bytes:
+        """The whole content; LocationError where it is longer than `limit` bytes."""
+        key = self._key(path)
+        with self._translated("cannot read", path):
+            try:
+                found = self._call(lambda: self._service.get(key, limit=limit))
+            except TooLong as error:
+                raise self._refuse("cannot read", path, f"longer than {limit} bytes") from error
+        self._read[path] = found.blob
+        return found.data
+
+    def open_read(self, path: str) -> BinaryIO:
+        """A seekable stream of the content, fetched in pieces."""
+        key = self._key(path)
+
+        def fetch(start: int, length: int) -> tuple[bytes, int, str]:
+            with self._translated("cannot read", path):
+                try:
+                    found = self._call(lambda: self._service.get(key, start=start, length=length))
+                except Answer as error:
+                    if error.status == _NOTHING_THERE and start == 0:
+                        return b"", 0, ""
+                    raise
+            return found.data, found.blob.size, found.blob.version
+
+        return cast(BinaryIO, io.BufferedReader(Ranged(fetch), 1))
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a new object; False where the name exists."""
+        key = self._key(path)
+        with self._translated("cannot write", path):
+            try:
+                self._call(lambda: self._service.put(key, data, expect=ABSENT))
+            except Conflict:
+                return False
+        return True
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Replace an object's content and keep what is told about it.
+
+        Raises:
+            StalePlanError: another wrote it since it was last read here.
+        """
+        key, before = self._key(path), self._read.pop(path, None)
+        with self._translated("cannot write", path):
+            if before is None:
+                before = self._call(lambda: self._service.head(key))
+            expect = before.version if before else None
+            try:
+                self._call(lambda: self._service.put(key, data, expect=expect, like=before))
+            except Conflict as error:
+                # A call that was made again finds what it wrote itself.
+                if self._call(lambda: self._service.get(key)).data != data:
+                    raise self._changed(path, "its content changed") from error
+
+    def move_tree(self, source: str, target: str) -> None:
+        """Copy a folder or file, check the copies, and only then delete what was copied.
+
+        Raises:
+            FileExistsError: something is at `target`.
+            LocationError: it cannot be read or written; what was copied is taken away.
+        """
+        with self._translated("cannot move", source):
+            self._key(target)
+            copying.move(self, source, target)
+
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+        """Copy objects to paths where nothing is; each comes back once it is copied."""
+
+        async def one(pair: tuple[Entry, str]) -> Entry:
+            entry, target = pair
+            await self._copy(self._blob(entry), self._key(target) + "/" * entry.is_dir, entry.path)
+            return entry
+
+        with self._translated("cannot copy"):
+            yield from each(pairs, one, most=self._service.limits.requests)
+
+    def is_copy(self, source: Entry, target: Entry) -> bool:
+        """Whether the content at `target` is that of `source`, as far as can be told unread."""
+        with self._translated("cannot read", target.path):
+            return wait_for(self._is_copy(self._blob(source), self._blob(target)))
+
+    def discard(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Delete objects that are still as listed; those that are not come back."""
+        by_key = {self._blob(entry).key: entry for entry in entries}
+        with self._translated("cannot remove"):
+            changed = wait_for(self._delete([self._blob(e) for e in by_key.values()]))
+        return tuple(by_key[blob.key] for blob in changed)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove objects, whatever they hold; folders are gone with what is in them."""
+        keys = dict.fromkeys(self._key(path) for path in paths)
+        with self._translated("cannot remove"):
+            wait_for(self._delete([Blob(key=key, size=0, version="") for key in keys]))
+
+    def flush(self, parents: Iterable[str]) -> None:
+        """Nothing to do: every call is durable when it returns."""
+
+    def sweep(self, paths: Iterable[str]) -> None:
+        """Nothing to do: `replace` writes nothing beside the object."""
+
+    def _call(self, call: Callable[[], Awaitable[T]]) -> T:
+        return wait_for(retrying(call, self._pace))
+
+    async def _list(self, prefix: str) -> list[Blob]:
+        found: list[Blob] = []
+        token: str | None = None
+        while True:
+            blobs, token = await retrying(
+                lambda token=token: self._service.page(prefix, token, _PAGE),  # type: ignore[misc]
+                self._pace,
+            )
+            found += blobs
+            if token is None:
+                return found
+
+    async def _copy(self, source: Blob, key: str, path: str) -> None:
+        try:
+            await retrying(lambda: self._service.copy(source, key), self._pace)
+        except Answer as error:
+            if error.status != _GONE or "bucket" in error.code.lower():
+                raise
+            if not (source.key.endswith("/") and source.size == 0):
+                raise self._changed(path, "gone") from error
+            # Not every service copies the empty objects that stand for folders.
+            await retrying(lambda: self._service.put(key, b"", like=source), self._pace)
+        except Conflict as error:
+            there = await retrying(lambda: self._service.head(key), self._pace)
+            if there is None:
+                raise self._changed(path, "its content changed") from error
+            # A call that was made again finds the copy that it made itself.
+            if not await self._is_copy(source, there):
+                raise self._changed(key[len(self._start) :], "exists") from error
+
+    async def _is_copy(self, source: Blob, target: Blob) -> bool:
+        if source.size != target.size:
+            return False
+        if source.digest and target.digest:
+            if source.digest == target.digest:
+                return True
+            if await self._service.comparable(target):
+                return False
+        # A copy is not older than what it was made of.
+        return (target.modified or 0.0) >= (source.modified or 0.0)
+
+    async def _delete(self, blobs: list[Blob]) -> list[Blob]:
+        size, changed = self._service.limits.deletions, list[Blob]()
+        for start in range(0, len(blobs), size):
+            changed += await self._delete_some(blobs[start : start + size])
+        return changed
+
+    async def _delete_some(self, rest: list[Blob]) -> list[Blob]:
+        changed: list[Blob] = []
+
+        async def some() -> None:
+            done = await self._service.delete(rest)
+            changed.extend(done.changed)
+            rest[:] = done.failed
+            if done.error is not None:
+                raise done.error
+
+        await retrying(some, self._pace)
+        return changed
+
+    def _entry(self, blob: Blob) -> Entry:
+        path = blob.key[len(self._start) :]
+        is_dir = path.endswith("/")
+        path = path.removesuffix("/")
+        return Entry(
+            path=path,
+            is_dir=is_dir,
+            size=0 if is_dir else blob.size,
+            modified=blob.modified,
+            # A name that no path on a disk could have is left alone.
+            is_special=any(part in ("", ".", "..") for part in path.split("/")),
+            version=blob.version,
+            digest=blob.digest,
+            kept=blob.kept,
+        )
+
+    def _blob(self, entry: Entry) -> Blob:
+        return Blob(
+            key=f"{self._start}{entry.path}" + "/" * entry.is_dir,
+            size=entry.size,
+            version=entry.version or "",
+            modified=entry.modified,
+            digest=entry.digest,
+            kept=entry.kept,
+        )
+
+    def _key(self, path: str) -> str:
+        if any(part in ("", ".", "..") for part in path.split("/")):
+            raise self._refuse("cannot use", path, "not a path inside the location")
+        return self._start + path
+
+    def _refuse(self, what: str, path: str, cause: str) -> LocationError:
+        return LocationError(f"{what} {self.location}: {path}: {cause}", location=self.location)
+
+    def _changed(self, path: str, how: str) -> StalePlanError:
+        what = f"{path}: {how}"
+        return StalePlanError(
+            f"changed meanwhile: {self.location}: {what}", changed=(what,), location=self.location
+        )
+
+    @contextmanager
+    def _translated(self, what: str, path: str = "") -> Iterator[None]:
+        try:
+            yield
+        except (CkptctlError, FileExistsError):
+            raise
+        except Answer as error:
+            raise refused(error, what, self.location, path) from error
+        except Exception as error:  # drivers raise what they like
+            raise trouble(error, what, self.location, path) from error
+
+
+def _add_parents(path: str, prefix: str, found: dict[str, Entry]) -> None:
+    parent = posixpath.dirname(path)
+    while len(parent) > len(prefix) and parent not in found:
+        found[parent] = Entry(path=parent, is_dir=True)
+        parent = posixpath.dirname(parent)

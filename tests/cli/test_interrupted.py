@@ -1,0 +1,187 @@
+"""A process that is killed or interrupted in the middle of an apply: what the next call says."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call, Copy, at_terminal, snapshot
+
+CLEAN = "ray-2.54.1-function_topk"
+TEMPLATE = "checkpoint_{training_iteration:06d}-{loss:.4f}"
+
+HOOK = """
+import os, signal, time
+from ckptctl.storage.local_store import LocalStore
+real, moves = LocalStore.move_tree, []
+def move_tree(self, source, target):
+    moves.append(source)
+    if len(moves) == {nth}:
+        {act}
+    real(self, source, target)
+LocalStore.move_tree = move_tree
+"""
+KILL = "os.kill(os.getpid(), signal.SIGKILL)"
+INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+BROKEN = "raise OSError(28, os.strerror(28))"
+
+
+Hook = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def hook(tmp_path: Path) -> Hook:
+    """Have a process do something before its nth move."""
+
+    def make(act: str, nth: int = 4) -> dict[str, str]:
+        folder = tmp_path / "hook"
+        folder.mkdir(exist_ok=True)
+        (folder / "sitecustomize.py").write_text(HOOK.format(act=act, nth=nth))
+        return {"PYTHONPATH": str(folder)}
+
+    return make
+
+
+@pytest.fixture
+def killed(process: Call, copy: Copy, hook: Hook) -> tuple[Path, dict[str, bytes]]:
+    place = copy(CLEAN)
+    before = snapshot(place)
+    answer = process("rename", place, "--to", TEMPLATE, "--yes", **hook(KILL))
+    assert answer.code == -signal.SIGKILL
+    return place, before
+
+
+def test_a_killed_apply_is_a_finding_and_blocks_the_next(
+    ckptctl: Call, killed: tuple[Path, dict[str, bytes]]
+) -> None:
+    place, _ = killed
+    scan = ckptctl("scan", place)
+    assert scan.code == 1
+    assert "CKP901 pending-journal" in scan.out
+    blocked = ckptctl("rename", place, "--to", "checkpoint_{index:06d}-x", "--yes")
+    assert blocked.code == 11
+    assert f"ckptctl resume {place}" in blocked.err
+    assert f"ckptctl undo {place}" in blocked.err
+    assert "pending" in ckptctl("history", place).out
+
+
+def test_a_killed_apply_can_be_finished(
+    ckptctl: Call, killed: tuple[Path, dict[str, bytes]]
+) -> None:
+    place, before = killed
+    shown = ckptctl("resume", place, "-n")
+    assert shown.code == 0
+    assert "checkpoint_000007  →  checkpoint_000008-0.4000" in shown.out
+    assert "\n  02a88_00000\n" in shown.out
+    assert ckptctl("resume", place).code == 2
+    answer = ckptctl("resume", place, "--yes", "--json")
+    assert answer.code == 0
+    assert answer.json["plans"][0]["outcome"]["verified"] is True
+    assert ckptctl("scan", place).code == 0
+    assert ckptctl("resume", place, "--yes").err.endswith("nothing is pending\n")
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+def test_a_killed_apply_can_be_taken_back(
+    ckptctl: Call, killed: tuple[Path, dict[str, bytes]]
+) -> None:
+    place, before = killed
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+    assert ckptctl("scan", place).code == 0
+
+
+def test_a_way_back_that_is_killed_can_be_gone_to_its_end(
+    ckptctl: Call, process: Call, killed: tuple[Path, dict[str, bytes]], hook: Hook
+) -> None:
+    place, before = killed
+    assert process("undo", place, "--yes", **hook(KILL, nth=2)).code == -signal.SIGKILL
+    assert "going back" in ckptctl("history", place).out
+    assert ckptctl("resume", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+def test_a_resume_that_is_killed_can_be_resumed(
+    ckptctl: Call, process: Call, killed: tuple[Path, dict[str, bytes]], hook: Hook
+) -> None:
+    place, _ = killed
+    assert process("resume", place, "--yes", **hook(KILL, nth=2)).code == -signal.SIGKILL
+    assert ckptctl("resume", place, "--yes").code == 0
+    assert ckptctl("scan", place).code == 0
+
+
+def test_a_full_disk_stops_part_way_and_says_how_to_go_on(
+    process: Call,
+    ckptctl: Call,
+    copy: Copy,
+    hook: Hook,
+) -> None:
+    place = copy(CLEAN)
+    before = snapshot(place)
+    answer = process("rename", place, "--to", TEMPLATE, "--yes", "--json", **hook(BROKEN))
+    assert answer.code == 13
+    assert f"ckptctl resume {place}" in answer.error["hint"]
+    assert f"ckptctl undo {place}" in answer.error["hint"]
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+def test_ctrl_c_in_the_middle_names_both_ways(ckptctl: Call, copy: Copy, hook: Hook) -> None:
+    place = copy(CLEAN)
+    before = snapshot(place)
+    answer = at_terminal(["rename", place, "--to", TEMPLATE, "--yes"], more=hook(INTERRUPT))
+    assert answer.code == 130
+    assert f"ckptctl resume {place}" in answer.out
+    assert f"ckptctl undo {place}" in answer.out
+    assert "Traceback" not in answer.out
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+def test_ctrl_c_twice_ends_at_once_and_still_names_both_ways(
+    ckptctl: Call,
+    copy: Copy,
+    hook: Hook,
+) -> None:
+    place = copy(CLEAN)
+    twice = f"{INTERRUPT}; time.sleep(0.05); {INTERRUPT}; time.sleep(5)"
+    answer = at_terminal(["rename", place, "--to", TEMPLATE, "--yes"], more=hook(twice))
+    assert answer.code == 130
+    assert f"ckptctl resume {place}" in answer.out
+    assert ckptctl("resume", place, "--yes").code == 0
+    assert ckptctl("scan", place).code == 0
+
+
+LATE = """
+import os, signal
+from ckptctl.report import plans
+def outcome(plan, done):
+    os.kill(os.getpid(), signal.SIGINT)
+    return []
+plans.outcome = outcome
+"""
+
+
+def test_ctrl_c_after_the_work_says_that_it_is_done(copy: Copy, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(LATE)
+    place = copy(CLEAN)
+    answer = at_terminal(
+        ["rename", place, "--to", TEMPLATE, "--yes"], more={"PYTHONPATH": str(tmp_path)}
+    )
+    assert answer.code == 130
+    assert "interrupted: all of it is done" in answer.out
+    assert f"`ckptctl undo {place}`" in answer.out
+
+
+def test_ctrl_c_in_a_scan(copy: Copy, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal\nfrom ckptctl import checker\n"
+        "checker.check = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    answer = at_terminal(["scan", copy(CLEAN)], more={"PYTHONPATH": str(tmp_path)})
+    assert answer.code == 130
+    assert "Traceback" not in answer.out
