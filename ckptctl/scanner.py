@@ -11,6 +11,7 @@ from typing import Protocol
 from ckptctl.errors import LocationError
 from ckptctl.layouts import (
     ALONE,
+    LAYOUTS,
     OWN_FOLDER,
     Layout,
     Match,
@@ -157,7 +158,8 @@ class _Listed:
         """The experiment in `folder` by its records, or None."""
         if OWN_FOLDER in folder.split("/") or _is_trial_of(folder, taken, self.whole):
             return None
-        if not _could_be_experiment(self.whole, folder):
+        known = self.named is None or self.named in LAYOUTS
+        if known and not _could_be_experiment(self.whole, folder):
             return None
         tree = self._below(folder)
         found = (self.named, self.named.match(tree)) if self.named else detect(tree)

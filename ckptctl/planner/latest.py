@@ -34,7 +34,10 @@ def choose_latest(
     if not is_there(experiment, old):
         return newest or "gone"
     if old.ref is None or old.ref.trial != trial.dirname:
-        return None
+        # Another trial's checkpoint, taken over: only a save that the log tells of behind the end
+        # of the state is surely newer; one before it may be what the exploit threw away.
+        ahead = isinstance(newest, NewSave) and _is_behind_state(trial, newest)
+        return newest if ahead else None
     if isinstance(newest, NewSave):
         newer = saved_place(trial, newest) > saved_place(trial, old)
         return newest if newer else None
@@ -42,6 +45,15 @@ def choose_latest(
         same = [r for r in own if r.path == old.path]
         return same[-1] if same else None
     return None
+
+
+def _is_behind_state(trial: Trial, save: NewSave) -> bool:
+    state = trial.state_iteration
+    if state is None:
+        return False
+    told = [row.line for row in trial.rows if row.training_iteration == state.value]
+    named = [row.line for row in trial.rows if row.name == save.checkpoint.name]
+    return bool(told) and bool(named) and named[-1] > told[-1]
 
 
 def latest_is_gone(experiment: Experiment, trial: Trial) -> bool:

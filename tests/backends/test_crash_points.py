@@ -14,6 +14,13 @@ from tests.faults.conftest import (  # noqa: F401
     processes_that_end,
 )
 from tests.faults.test_crash_points import *  # noqa: F403
+from tests.faults.test_crash_points import STRIDES
+
+
+@pytest.fixture(autouse=True)
+def more_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run here has fewer requests than acts elsewhere."""
+    monkeypatch.setitem(STRIDES, "bucket", 17)
 
 
 @pytest.fixture

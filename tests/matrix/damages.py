@@ -46,8 +46,7 @@ def _lowered(pickle: bytes, by: int) -> bytes:
     assert found is not None
     which = "one" if found["one"] is not None else "two"
     index = int.from_bytes(found[which], "little")
-    must(index >= by, f"the index is {index} only")
-    new = (index - by).to_bytes(len(found[which]), "little")
+    new = max(0, index - by).to_bytes(len(found[which]), "little")
     return pickle[: found.start(which)] + new + pickle[found.end(which) :]
 
 

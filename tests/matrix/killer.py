@@ -63,7 +63,7 @@ class Doomed(Judge):
         return experiment
 
 
-def await_end(work: str, patience: float = 60) -> None:
+def await_end(work: str, patience: float = 10) -> None:
     """Wait until nothing runs any more that was started with this work folder.
 
     Ray's processes die with their driver; whichever does not in time is killed.

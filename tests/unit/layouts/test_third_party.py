@@ -15,11 +15,15 @@ from ckptctl.layouts import by_name
 CODE = '''
 from ckptctl.layouts import Match, Plain
 
-class Mine(Plain):
+class Mine:
     names = ("mine",)
 
     def match(self, tree):
-        return Match(confidence=50, why="it was asked for") if tree.folders() else None
+        found = any(name.startswith("checkpoint_") for name in tree.folders())
+        return Match(confidence=50, why="it was asked for") if found else None
+
+    def read(self, tree, source):
+        return Plain().read(tree, source)
 
 broken = None
 '''
