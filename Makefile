@@ -7,7 +7,7 @@ RAYS := 2.54.1 2.7.2 2.9.3 2.60.0
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs clean rays
+.PHONY: help demo test lint format docs clean rays matrix
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -30,8 +30,11 @@ format: .venv/.installed-dev ## put the code into form
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
 
-docs: .venv/.installed ## write what is generated: README regions and completions
+docs: .venv/.installed ## write what is generated: README regions, docs/, man/ and completions/
 	@$(BIN)/python -m ckptctl.cli._generate write
+
+matrix: .venv/.installed-dev ## judge ckptctl with nine Rays (what is fresh is not run again), and write docs/compatibility.md
+	@$(BIN)/python -m tests.matrix
 
 clean: ## remove what the other targets made
 	@rm -rf .venv .rays .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

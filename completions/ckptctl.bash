@@ -17,16 +17,16 @@ _ckptctl() {
         esac
         if [[ -z $words && $cur == -* ]]; then
             case "${COMP_WORDS[1]}" in
-                scan) words="--layout --trial --select --ignore --fail-on --html --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                rename) words="--to --on-missing --allow-reorder --layout --trial -n --dry-run -y --yes --check --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                reindex) words="--by --relocate --allow-reorder --layout --trial -n --dry-run -y --yes --check --unsafe --allow-live --quiet-period --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                apply) words="-n --dry-run -y --yes --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                undo) words="-n --dry-run -y --yes --check --allow-live --quiet-period --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                resume) words="-n --dry-run -y --yes --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                history) words="--format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                latest) words="--layout --trial --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                best) words="--metric --mode --layout --trial --format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
-                rules) words="--format --json -o --output -q --quiet -v --verbose --color -h --help" ;;
+                scan) words="--layout --trial --select --ignore --fail-on --baseline --write-baseline --for-ray --for-pyarrow --deep --html --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                rename) words="--to --on-missing --allow-reorder --layout --trial -n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                reindex) words="--by --relocate --allow-reorder --layout --trial --deep -n --dry-run -y --yes --check --unsafe --quarantine --allow-live --quiet-period --no-lock --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                apply) words="-n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                undo) words="-n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                resume) words="-n --dry-run -y --yes --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                history) words="--prune -n --dry-run -y --yes --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                latest) words="--layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                best) words="--metric --mode --layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                rules) words="--format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 demo) words="-h --help" ;;
             esac
         elif [[ -z $words && ${COMP_WORDS[1]} == rules ]]; then

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -11,6 +12,7 @@ from ckptctl.errors import LocationError
 from ckptctl.layouts.tree import Tree
 from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole, Unreadable
 from ckptctl.storage.store import Reader
+from ckptctl.storage.together import together
 
 MAX_STATE_BYTES = 512 * 1024 * 1024
 """Larger state and snapshot files are told as unreadable."""
@@ -19,6 +21,8 @@ ALONE = 30
 for what LOCATION itself names."""
 MAX_LOG_BYTES = 4 * 1024 * 1024 * 1024
 """Larger result logs are told as unreadable."""
+_AHEAD = 16
+"""How many records are read ahead of the one that is looked at, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,35 @@ class Source:
         """Whether to tell what a reader of the records has to import."""
         self.files: list[RecordFile] = []
         self.problems: list[Unreadable] = []
+        self._coming: deque[str] = deque()
+        self._found: Iterator[bytes | Exception] = iter(())
+
+    def ahead(self, paths: Iterable[str], *, limit: int = MAX_STATE_BYTES) -> None:
+        """Name what will be read next, in this order.
+
+        A store that answers many requests at once is asked for the next few meanwhile.
+        """
+        at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
+        if at_once > 1:
+            self._coming = deque(paths)
+            # The list is of its own, since the queue shrinks while it is gone through.
+            self._found = together(lambda p: self._try(p, limit), list(self._coming), at_once)
+
+    def _try(self, path: str, limit: int) -> bytes | Exception:
+        try:
+            return self._reader.read_bytes(self._prefix + path, limit)
+        except (LocationError, OSError) as error:
+            return error
+
+    def _bytes(self, path: str, limit: int) -> bytes:
+        if self._coming and self._coming[0] == path:
+            self._coming.popleft()
+            found = next(self._found)
+        else:
+            found = self._try(path, limit)
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def read(
         self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES
@@ -77,7 +110,7 @@ class Source:
         if self._told is not None:
             self._told(path)
         try:
-            data = self._reader.read_bytes(self._prefix + path, limit)
+            data = self._bytes(path, limit)
         except (LocationError, OSError) as error:
             reason = error.message if isinstance(error, LocationError) else str(error)
             self.problems.append(Unreadable(file=path, reason=reason, role=role))

@@ -138,12 +138,17 @@ def _notes(
     notes: dict[str, dict[str, TrainableNote]] = {name: {} for name in folders}
     if dialect is not Dialect.LEGACY:
         return notes
-    for name, own in folders.items():
-        for folder in own:
-            if any(f.path == METADATA_NAME for f in folder.files):
-                note = read_note(source, within(name, folder.name))
-                if note is not None:
-                    notes[name][folder.name] = note
+    noted = [
+        (name, folder.name)
+        for name, own in folders.items()
+        for folder in own
+        if any(f.path == METADATA_NAME for f in folder.files)
+    ]
+    source.ahead(f"{within(name, folder)}/{METADATA_NAME}" for name, folder in noted)
+    for name, folder in noted:
+        note = read_note(source, within(name, folder))
+        if note is not None:
+            notes[name][folder] = note
     return notes
 
 

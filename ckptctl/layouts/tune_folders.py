@@ -70,6 +70,8 @@ def read_logs(
     """The result log of every trial, and what the logs mention."""
     logs: dict[str, ResultLog] = {}
     mentions: list[Mention] = []
+    paths = (within(name, file) for name in dirnames for file in (LOG_NAME, PROGRESS_NAME))
+    source.ahead((path for path in paths if tree.file(path)), limit=MAX_LOG_BYTES)
     for name in dirnames:
         logs[name] = _read_log(tree, source, name)
         mentions += logs[name].mentions

@@ -128,11 +128,16 @@ class Course:
     def renamed(self) -> str:
         """Rename; Ray finds the same, and goes on behind it."""
         experiment = self._fresh()
-        template, remark = TEMPLATE, ""
-        if self.legacy and not self.scenario.is_class:
-            call("rename", experiment, "--to", TEMPLATE, "--yes", *self.live, expect=14)
+        template, options, remark = TEMPLATE, list[str](), ""
+        if unknown := self._unknown(experiment):
+            # A folder whose metrics no record tells keeps its number, and so must the others.
+            template, options = BY_INDEX, ["--on-missing", "skip"]
+            remark = f"; by `{{index}}`, without {unknown} whose metrics nothing tells"
+        elif self.legacy and not self.scenario.is_class:
             template, remark = BY_INDEX, "; by `{index}`, since `{training_iteration}` is refused"
-        plan = self._write("rename", experiment, "--to", template)
+        if template is BY_INDEX:
+            call("rename", experiment, "--to", TEMPLATE, "--yes", *self.live, expect=14)
+        plan = self._write("rename", experiment, "--to", template, *options)
         moves = sum(step["kind"] == "move" for step in plan["steps"])
         after = self.judge.read(experiment)
         same_books(self.before, after)
@@ -142,6 +147,11 @@ class Course:
         resumed = self.judge.resume(experiment, **self.then)
         way = went_on(resumed, after, experiment, self.then, evicts=self.scenario.ranked)
         return f"{moves} folders; went on {way}{remark}"
+
+    def _unknown(self, experiment: Path) -> int:
+        """How many folders there are that Ray does not list."""
+        listed = sum(len(trial["checkpoints"]) for trial in self.before["trials"])
+        return sum(len(checkpoints(f)) for f in trial_folders(experiment)) - listed
 
     def _named(self, read: Answer, template: str) -> None:
         for trial in read["trials"]:

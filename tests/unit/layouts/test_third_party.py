@@ -12,7 +12,7 @@ import ckptctl
 from ckptctl.errors import LayoutError
 from ckptctl.layouts import by_name
 
-CODE = '''
+CODE = """
 from ckptctl.layouts import Match, Plain
 
 class Mine:
@@ -26,7 +26,7 @@ class Mine:
         return Plain().read(tree, source)
 
 broken = None
-'''
+"""
 
 
 @pytest.fixture

@@ -1,0 +1,47 @@
+"""What a scan of a bucket finds, and what it costs."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import pytest
+
+from ckptctl import api
+from ckptctl.model.finding import Finding
+from tests.backends.conftest import Bucket
+from tests.backends.upload import experiment, put_folder, put_many
+from tests.support import DAMAGED, HEALTHY, corpus
+
+NAMES = (*HEALTHY, *DAMAGED)
+
+
+def findings(location: str) -> list[Finding]:
+    """What is found, without where it lies and without CKP116, which tells just that."""
+    [(_, found)] = api.audit(location)
+    plain = (replace(f, experiment="", remedy=None) for f in found if f.code != "CKP116")
+    return [replace(f, message=f.message.replace(location, "")) for f in plain]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_corpus_is_found_the_same_in_a_bucket(bucket: Bucket, name: str) -> None:
+    put_folder(bucket, corpus(name), name)
+    assert findings(f"{bucket.url}/{name}") == findings(str(corpus(name)))
+
+
+def test_a_scan_lists_in_full_pages_and_reads_each_record_once(bucket: Bucket) -> None:
+    put_many(bucket, experiment(trials=200, checkpoints=20, files=3))
+    keys = 200 * (20 * 3 + 3)
+    proxy = bucket.through()
+    began = time.monotonic()
+    [found] = api.scan(bucket.url)
+    assert len(found.trials) == 200 and sum(len(t.checkpoints) for t in found.trials) == 4000
+    counts = proxy.counts()
+    print(f"{time.monotonic() - began:.1f} s, {dict(counts)}")
+    assert counts["LIST"] <= 1.1 * math.ceil(keys / 1000) + 3
+    assert counts["GET"] == 2 * 200
+    assert counts["HEAD"] <= 2
+    assert set(counts) <= {"LIST", "GET", "HEAD"}
+    read = [r["path"] for r in proxy.requests() if r["op"] == "GET"]
+    assert not any("part-" in path for path in read)
