@@ -26,7 +26,7 @@ from ckptctl.layouts import (
 from ckptctl.layouts.payload import why_torn
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
-from ckptctl.model.experiment import Experiment
+from ckptctl.model.experiment import Experiment, Unreadable
 from ckptctl.storage.location import open_reader, parent_of
 from ckptctl.storage.store import Entry, Reader
 
@@ -48,6 +48,7 @@ class _Place:
         return f"{self.prefix}/{OWN_FOLDER}" if self.prefix else OWN_FOLDER
 
 
+_STATE_PREFIX = "experiment_state-"
 _MAX_LOCK_BYTES = 64 * 1024
 
 
@@ -227,6 +228,10 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
     return replace(
         experiment,
         why=place.match.why,
+        problems=(
+            *experiment.problems,
+            *(Unreadable(file=p, reason=why) for p, why in place.tree.unreadable.items()),
+        ),
         pending=_pending(place.own),
         quarantined=_quarantined(place.own),
         lock_holder=_lock_holder(reader, place),
@@ -253,6 +258,8 @@ def _experiment_around(reader: Reader, layout: str | None, asked: _Asked) -> Exp
     parent, name = above
     try:
         outer = open_reader(parent)
+        if not any(n.startswith(_STATE_PREFIX) for n in outer.list_names()):
+            return None
         entries = outer.list_tree()
     except LocationError:
         return None

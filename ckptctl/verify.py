@@ -15,6 +15,7 @@ def verify(store: Reader, plan: Plan) -> list[str]:
 
 def unlike(scene: Scene, course: Course, *, done: bool) -> list[str]:
     """What is not as it should be after all steps, or before the first."""
+    scene.fetch(course.records(-1 if done else 0))
     return sorted(
         complaint
         for strand in course.strands

@@ -130,31 +130,3 @@ def test_completions_are_whole_shell_scripts() -> None:
     for shell, name in scripts.items():
         if shutil.which(shell):
             subprocess.run([shell, "-n", str(ROOT / "completions" / name)], check=True)
-
-
-@pytest.mark.skipif(not shutil.which("bash"), reason="no bash here")
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
-        (["ckptctl", "re"], {"rename", "reindex", "resume"}),
-        (["ckptctl", "scan", "--fail"], {"--fail-on"}),
-        (["ckptctl", "scan", "--fail-on", "w"], {"warning"}),
-        (["ckptctl", "rules", "CKP10"], None),
-        (["ckptctl", "scan", "some"], set()),
-    ],
-)
-def test_bash_completes(typed: list[str], expected: set[str] | None) -> None:
-    words = " ".join(typed)
-    script = (
-        f"source completions/ckptctl.bash; COMP_WORDS=({words}); "
-        f'COMP_CWORD={len(typed) - 1}; _ckptctl; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    )
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    found = set(done.stdout.split())
-    if expected is None:
-        assert found
-        assert all(re.fullmatch(r"CKP10\d", code) for code in found)
-    else:
-        assert found == expected

@@ -14,7 +14,7 @@ import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import groupby, islice
 from typing import cast
 
 from ckptctl.errors import StalePlanError
@@ -22,6 +22,7 @@ from ckptctl.executor.run import Run
 from ckptctl.executor.work import Transfer
 from ckptctl.journal.scene import Standing
 from ckptctl.journal.store import BACKWARD, FORWARD
+from ckptctl.model.experiment import RecordKind
 from ckptctl.model.plan import MoveTree, ReplaceFile
 from ckptctl.storage.store import BulkStore, Entry
 from ckptctl.storage.together import together
@@ -119,8 +120,8 @@ class BulkRun(Run):
         last: list[_Moving] = []
         while waiting:
             last += self._round(waiting, back=back)
-        for number in records:
-            self._rewrite_one(number, back=back)
+        for _, alike in groupby(records, key=self._kind):
+            self._rewrite_all(list(alike), back=back)
         self._delete(last, back=back)
 
     def _round(self, waiting: dict[int, list[int]], *, back: bool) -> list[_Moving]:
@@ -139,6 +140,19 @@ class BulkRun(Run):
 
     def _is_rewrite(self, number: int) -> bool:
         return isinstance(self.intent.plan.steps[number], ReplaceFile)
+
+    def _kind(self, number: int) -> RecordKind:
+        return cast(ReplaceFile, self.intent.plan.steps[number]).kind
+
+    def _rewrite_all(self, numbers: Sequence[int], *, back: bool) -> None:
+        """Rewrite records of one kind, many at once: the order of the plan is one of kinds."""
+        steps = self.intent.plan.steps
+        at_once = min(self._bulk.capabilities.max_concurrency, len(numbers))
+        self.work.between()
+        done = together(lambda n: self._perform(n, steps[n], back=back), numbers, at_once)
+        for number, _ in zip(numbers, done, strict=True):
+            self._passed(number, back=back)
+            self.work.between()
 
     def _rewrite_one(self, number: int, *, back: bool) -> None:
         self.work.between()

@@ -22,6 +22,7 @@ def check_fresh(scene: Scene, course: Course, location: str) -> None:
     Raises:
         StalePlanError: something changed; `changed` names all of it.
     """
+    scene.fetch(course.records(0))
     changed = [
         complaint for strand in course.strands for complaint in scene.complaints(course, strand, 0)
     ]

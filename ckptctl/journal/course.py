@@ -74,6 +74,12 @@ class Course:
     identities: frozenset[str] = field(default_factory=frozenset)
     """The file ids of all trees: one found at another tree's place is the wrong one."""
 
+    def records(self, position: int) -> Iterator[str]:
+        """Where records are at the first (0) or the last (-1) position of every strand."""
+        for strand in self.strands:
+            at = position if position >= 0 else len(strand.steps)
+            yield from (span.path for span in strand.at(at) if span.digest)
+
     def start_of(self, step: int) -> str:
         """Where what a step acts on was before the first step."""
         strand, place = self.places[step]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ckptctl.errors import LocationError
@@ -11,10 +11,12 @@ from ckptctl.journal.course import Course, Span, Strand, Tree
 from ckptctl.model.plan import MoveTree
 from ckptctl.storage.listing import Listing
 from ckptctl.storage.store import Reader
+from ckptctl.storage.together import together
 
 _CHUNK = 1 << 20
 _REMEMBERED = 256 << 20
 _NAMED = 3
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,19 @@ class Scene:
     def location(self) -> str:
         """The experiment as messages name it."""
         return self._store.location
+
+    def fetch(self, paths: Iterable[str]) -> None:
+        """Read files that will be asked for, many at once where the store answers so many."""
+        at_once = min(self._store.capabilities.max_concurrency, _AT_ONCE)
+        if at_once > 1:
+            wanted, room = list[str](), self._room
+            for path in dict.fromkeys(paths):
+                entry = self.listing.get(path)
+                if entry and not entry.is_dir and path not in self._digests and entry.size <= room:
+                    wanted.append(path)
+                    room -= entry.size
+            for path, digest in zip(wanted, together(self._read, wanted, at_once), strict=True):
+                self._digests[path] = digest
 
     def digest(self, path: str) -> str | None:
         """SHA-256 of a file's content in hex; None where there is no file to read."""

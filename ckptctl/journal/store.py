@@ -34,6 +34,9 @@ from ckptctl.journal.records import (
 )
 from ckptctl.storage.listing import Listing
 from ckptctl.storage.store import Reader, Store
+from ckptctl.storage.together import together
+
+_AT_ONCE = 16
 
 FORWARD, BACKWARD = "forward", "backward"
 
@@ -206,8 +209,12 @@ def _digests(journal: Journal) -> Iterator[str]:
 
 def begin(store: Store, name: str, intent: Intent, blobs: Iterable[tuple[str, bytes]]) -> None:
     """Open an entry: first all blobs, then the intent."""
-    for sha256, data in blobs:
-        store.create(path_of(name, f"blobs/{sha256}"), data)
+
+    def keep(blob: tuple[str, bytes]) -> bool:
+        return store.create(path_of(name, f"blobs/{blob[0]}"), blob[1])
+
+    for _ in together(keep, blobs, min(store.capabilities.max_concurrency, _AT_ONCE)):
+        pass
     _write(store, path_of(name, "plan.json"), intent_to_bytes(intent))
 
 

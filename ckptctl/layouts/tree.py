@@ -43,13 +43,17 @@ class Tree:
         self._files: dict[str, Entry] = {}
         self._children: dict[str, list[str]] = {"": []}
         self._odd: dict[str, Entry] = {}
+        self.unreadable: dict[str, str] = {}
+        """Folders that could not be listed, by path, and why."""
         for entry in entries:
             if entry.path.split("/", 1)[0] == OWN_FOLDER:
                 continue
             self._add(entry)
 
     def _add(self, entry: Entry) -> None:
-        if entry.is_special or entry.is_link:
+        if entry.unreadable is not None:
+            self.unreadable[entry.path] = entry.unreadable
+        if entry.is_special or entry.is_link or entry.unreadable is not None:
             self._odd[entry.path] = entry
         elif entry.is_dir:
             self._ensure_folder(entry.path)
@@ -85,7 +89,7 @@ class Tree:
         return path in self._children
 
     def odd_paths(self) -> tuple[str, ...]:
-        """The paths of all links and special files, which are never followed or opened."""
+        """What is never looked into: links, special files, folders that may not be read."""
         return tuple(sorted(self._odd))
 
     def all_folders(self) -> tuple[str, ...]:

@@ -318,7 +318,7 @@ class Experiment:
     unparsed: tuple[str, ...] = ()
     """Paths of folders that begin ``checkpoint`` and match no known name format."""
     odd: tuple[str, ...] = ()
-    """Paths of links and special files, which are neither followed nor opened."""
+    """Paths of links, special files and unreadable folders: nobody looked into them."""
     quarantined: tuple[str, ...] = ()
     """What was moved aside before, relative to the quarantine."""
     salvaged: Mapping[str, object] | None = None

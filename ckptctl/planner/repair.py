@@ -10,6 +10,7 @@ from ckptctl.codec.values import to_json
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.names import index_of
 from ckptctl.model.plan import Edit, Refusal
+from ckptctl.model.saves import save_of
 from ckptctl.planner.draft import Draft
 from ckptctl.planner.quarantine import set_aside
 from ckptctl.planner.rebuild_v2 import can_rebuild, plan_rebuild_v2
@@ -23,7 +24,7 @@ from ckptctl.planner.repair_legacy import repair_heap
 from ckptctl.planner.repair_records import RecordRepair, repair_records
 from ckptctl.planner.repair_rows import newest_result, repair_rows
 from ckptctl.planner.repair_v2 import plan_repair_v2
-from ckptctl.planner.saves import kept_records, known_saves, save_of, unrecorded
+from ckptctl.planner.saves import kept_records, known_saves, unrecorded
 
 
 def plan_repair(

@@ -16,6 +16,7 @@ from ckptctl.model.experiment import (
     Trial,
     TrialStatus,
 )
+from ckptctl.model.saves import save_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +111,6 @@ def known_saves(experiment: Experiment, trial: Trial) -> frozenset[object]:
     """The saves that a record and its folder hold."""
     found = {save_of(record.metrics) for record in kept_records(experiment, trial)}
     return frozenset(found - {None})
-
-
-def save_of(result: Mapping[str, object]) -> object:
-    """What tells one save of a trial from every other; None where the result does not say."""
-    parts = [result.get(key) for key in ("training_iteration", "timestamp", "time_total_s")]
-    numbers = tuple(p for p in parts if isinstance(p, (int, float)))
-    return numbers if len(numbers) == len(parts) else None
 
 
 def _estimated(trial: Trial, checkpoint: Checkpoint) -> NewSave:

@@ -60,6 +60,8 @@ def is_there(ref: CheckpointRef, trial: Trial, experiment: Experiment) -> bool:
     holder = trial if ref.trial == trial.dirname else experiment.trial(ref.trial)
     if holder is None:
         return True
+    if not {ref.path, ref.trial}.isdisjoint(experiment.odd):
+        return True  # behind a link, or where nothing may be read: nobody looked
     checkpoint = holder.checkpoint(ref.name)
     return checkpoint is not None and checkpoint.on_storage
 

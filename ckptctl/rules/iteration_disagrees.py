@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Experiment, Record, TrainableKind, Trial
-from ckptctl.model.finding import Evidence, Finding, Severity
+from ckptctl.model.finding import Evidence, Finding, Remedy, Severity
 from ckptctl.model.names import NameKind, kind_of
 from ckptctl.model.policies import runs_trainer
 from ckptctl.rules import facts, remedies
@@ -43,12 +43,13 @@ class IterationDisagrees(TrialRule):
     a copy of `checkpoint_000007`.
 
     ## Remedy
-    What is inside is right. Move a copy away, and put back what was renamed by hand; after that
-    `ckptctl reindex LOCATION --by ray-2.6` numbers all folders by their iterations again.
+    What is inside is right. `ckptctl reindex LOCATION` writes it into a record that says
+    otherwise. Where it is the name, move a copy away, and put back what was renamed by hand; after
+    that `ckptctl reindex LOCATION --by ray-2.6` numbers all folders by their iterations again.
 
     ## Remedy safety
-    Manual: only a person knows whether the folder is a copy, and which of two saves of one
-    iteration is worth keeping.
+    Safe for a record: a restore goes by what is inside. Manual for a name: only a person knows
+    whether the folder is a copy, and which of two saves of one iteration is worth keeping.
     """
 
     code = "CKP113"
@@ -73,11 +74,17 @@ class IterationDisagrees(TrialRule):
             trial=trial,
             checkpoints=names,
             evidence=(e for d in found for e in _evidence(d)),
-            remedy=remedies.by_hand(
-                "what is inside is right: rename or remove what was copied or renamed by hand; "
-                "none of it is safe to do by itself, since two saves may be of one iteration"
-            ),
+            remedy=_remedy(found, experiment),
         )
+
+
+def _remedy(found: list[_Disagreement], experiment: Experiment) -> Remedy:
+    if all(d.record is not None for d in found):
+        return remedies.safe(experiment, "it writes the iteration that is inside into the record")
+    return remedies.by_hand(
+        "what is inside is right: rename or remove what was copied or renamed by hand; "
+        "none of it is safe to do by itself, since two saves may be of one iteration"
+    )
 
 
 def _by_record(trial: Trial) -> Iterator[_Disagreement]:

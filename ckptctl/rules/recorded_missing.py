@@ -49,7 +49,7 @@ class RecordedMissing(TrialRule):
             if ref is None:
                 continue
             own = ref.trial == trial.dirname
-            if not (ref.name in there if own else facts.is_there(ref, trial, experiment)):
+            if not (own and ref.name in there) and not facts.is_there(ref, trial, experiment):
                 missing.setdefault(ref, []).append(number)
         if not missing:
             return

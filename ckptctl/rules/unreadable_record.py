@@ -58,6 +58,12 @@ class UnreadableRecord(Rule):
 
 def _remedy(problem: Unreadable, experiment: Experiment) -> Remedy:
     match problem.role:
+        case RecordRole.STATE if experiment.salvaged is not None:
+            return remedies.unsafe(
+                experiment,
+                "it makes a new snapshot from the folders and from what is whole of this one; "
+                "metrics that stood in the rest are lost",
+            )
         case RecordRole.STATE:
             return remedies.by_hand(without_state(problem, experiment))
         case RecordRole.TUNER:

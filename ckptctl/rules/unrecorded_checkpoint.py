@@ -8,6 +8,7 @@ from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding, Remedy, Severity
+from ckptctl.model.saves import save_of
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import Rule
 from ckptctl.rules.wording import count, is_are, listing
@@ -70,12 +71,19 @@ class UnrecordedCheckpoint(Rule):
     ) -> Iterator[Finding]:
         rows = facts.naming_rows(trial, experiment)
         whole = [c for c in unknown if c.state is CheckpointState.COMPLETE]
-        known = [c for c in whole if c.name in rows]
-        if known:
-            note = f"it records {'it' if len(known) == 1 else 'them'} with the metrics of the log"
-            words = "the result log knows {} metrics"
-            yield self._finding(known, words, trial, experiment, remedies.safe(experiment, note))
-        if strange := [c for c in whole if c.name not in rows]:
+        inside = _told_inside(whole, trial, experiment)
+        for known, who in (
+            ([c for c in whole if c.name in rows and c.left is None], "the result log"),
+            ([c for c in whole if c.name in inside], "what the trainable left inside"),
+        ):
+            if known:
+                words = f"{who} knows {{}} metrics"
+                note = f"it records {'it' if len(known) == 1 else 'them'} with these metrics"
+                remedy = remedies.safe(experiment, note)
+                yield self._finding(known, words, trial, experiment, remedy)
+        if strange := [
+            c for c in whole if c.name not in inside and (c.name not in rows or c.left is not None)
+        ]:
             words = _what_is_known(strange, experiment)
             remedy = remedies.unsafe(experiment, _unsafe_note(strange, trial))
             yield self._finding(strange, words, trial, experiment, remedy)
@@ -104,6 +112,22 @@ class UnrecordedCheckpoint(Rule):
             evidence=(facts.lies(c) for c in found),
             remedy=remedy,
         )
+
+
+def _told_inside(whole: list[Checkpoint], trial: Trial, experiment: Experiment) -> frozenset[str]:
+    """The names of those that tell their own result and are no copy of a recorded save."""
+    recorded = {
+        save_of(record.metrics)
+        for record in facts.all_records(trial)
+        if record.ref is not None and facts.is_there(record.ref, trial, experiment)
+    }
+    return frozenset(
+        c.name
+        for c in whole
+        if c.left is not None
+        and c.left_result is not None
+        and save_of(c.left_result) not in recorded - {None}
+    )
 
 
 def _what_is_known(strange: list[Checkpoint], experiment: Experiment) -> str:

@@ -6,7 +6,7 @@ import errno
 import os
 import posixpath
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -86,6 +86,12 @@ class FsspecStore:
             found[path] = _entry(path, info)
             self._add_parents(path, prefix, found)
         return tuple(found[path] for path in sorted(found))
+
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root, sorted."""
+        with self._translated("cannot read"):
+            found = cast(Sequence[str], self._fs.ls(self._base or "/", detail=False))
+        return tuple(sorted({name.rstrip("/").rpartition("/")[2] for name in found}))
 
     def stat(self, path: str) -> Entry | None:
         """One entry, or None."""

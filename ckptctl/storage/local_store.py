@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 from ckptctl.errors import LocationError
@@ -59,8 +60,13 @@ class LocalStore:
         with self._translated("cannot read", prefix):
             if prefix and not (_is_folder(start) and self._is_plain(prefix)):
                 return ()
-            entries = list(_walk(start, f"{prefix}/" if prefix else ""))
-        return tuple(sorted(entries, key=lambda entry: entry.path))
+            entries = _walk(start, f"{prefix}/" if prefix else "")
+        return tuple(entries[path] for path in sorted(entries))
+
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root, sorted."""
+        with self._translated("cannot read"):
+            return tuple(sorted(os.listdir(self._root)))
 
     def stat(self, path: str) -> Entry | None:
         """One entry, links not followed, or None."""
@@ -225,7 +231,9 @@ def _entry(path: str, info: os.stat_result) -> Entry:
     )
 
 
-def _walk(start: str, prefix: str) -> Iterator[Entry]:
+def _walk(start: str, prefix: str) -> dict[str, Entry]:
+    """The entries by path; a folder that may not be read hides nothing but what is in it."""
+    entries: dict[str, Entry] = {}
     waiting = [(start, prefix)]
     while waiting:
         full, here = waiting.pop()
@@ -234,12 +242,19 @@ def _walk(start: str, prefix: str) -> Iterator[Entry]:
                 items = list(found)
         except (FileNotFoundError, NotADirectoryError):
             continue
+        except PermissionError:
+            if here == prefix:
+                raise
+            own = here.rstrip("/")
+            entries[own] = replace(entries[own], unreadable="no permission")
+            continue
         for item in items:
             path = here + item.name
             try:
                 entry = _entry(path, item.stat(follow_symlinks=False))
             except FileNotFoundError:
                 continue
-            yield entry
+            entries[path] = entry
             if entry.is_dir:
                 waiting.append((item.path, f"{path}/"))
+    return entries

@@ -99,6 +99,10 @@ class ObjectStore:
                 _add_parents(entry.path, prefix, found)
         return tuple(found[path] for path in sorted(found))
 
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root, sorted; a bucket is listed whole either way."""
+        return tuple(sorted({e.path for e in self.list_tree() if "/" not in e.path}))
+
     def stat(self, path: str) -> Entry | None:
         """One entry, or None."""
         key = self._key(path)

@@ -43,7 +43,7 @@ class Limits:
     """Bytes; larger objects are copied in parts or in several calls."""
     deletions: int
     """How many objects one request deletes."""
-    requests: int = 32
+    requests: int = 64
     """How many requests are on their way at once, at most."""
 
 

@@ -37,6 +37,8 @@ class Entry:
     """Stays the same when the entry moves (device and inode), where the store has one."""
     is_link: bool = False
     """A symbolic link; never followed out of the root."""
+    unreadable: str | None = None
+    """Why what is in a folder could not be listed."""
     is_special: bool = False
     """Neither file, folder nor link: a FIFO, socket or device. Never opened."""
     version: str | None = None
@@ -64,6 +66,9 @@ class Reader(Protocol):
 
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every entry below `prefix`, in order of path; empty where there is none."""
+
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root, sorted: cheaper than `list_tree` where it can be."""
 
     def stat(self, path: str) -> Entry | None:
         """One entry, or None."""

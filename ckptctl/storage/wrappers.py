@@ -36,6 +36,10 @@ class ReadOnly:
         """Every entry below `prefix`, in order of path."""
         return self._reader.list_tree(prefix)
 
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root."""
+        return self._reader.list_names()
+
     def stat(self, path: str) -> Entry | None:
         """One entry, or None."""
         return self._reader.stat(path)
@@ -76,6 +80,11 @@ class Counting:
         """Every entry below `prefix`, in order of path."""
         self.calls["list_tree"] += 1
         return self._store.list_tree(prefix)
+
+    def list_names(self) -> tuple[str, ...]:
+        """The names directly in the root."""
+        self.calls["list_names"] += 1
+        return self._store.list_names()
 
     def stat(self, path: str) -> Entry | None:
         """One entry, or None."""

@@ -11,7 +11,7 @@ import pytest
 
 from ckptctl.storage.location import open_store
 from ckptctl.storage.object_store import ObjectStore
-from tests.backends.servers import FakeGcs, Proxy, Server, Weed, running
+from tests.backends.servers import FakeGcs, Proxy, Weed, running
 
 _PLACES = itertools.count()
 
@@ -46,8 +46,6 @@ class Bucket:
     tmp: Path
     monkeypatch: pytest.MonkeyPatch
     proxies: list[Proxy]
-    own_servers: list[Server]
-    """Started for this place alone."""
 
     @property
     def scheme(self) -> str:
@@ -109,15 +107,15 @@ def make_bucket(
         server = request.getfixturevalue(name)
         folder = tmp_path / f"bucket{len(made)}"
         folder.mkdir()
-        bucket = Bucket(server, f"place{next(_PLACES)}", folder, monkeypatch, [], [])
+        bucket = Bucket(server, f"place{next(_PLACES)}", folder, monkeypatch, [])
         made.append(bucket)
         bucket.use()
         return bucket
 
     yield make
     for bucket in made:
-        for server in (*bucket.proxies, *bucket.own_servers):
-            server.kill()
+        for proxy in bucket.proxies:
+            proxy.kill()
     clear_clients()
 
 

@@ -164,19 +164,17 @@ def s3_client(url: str) -> Any:
 class FakeGcs(Server):
     """fake-gcs-server, with its objects in memory."""
 
-    def __init__(self, folder: Path, data: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         port = free_port()
         url = f"http://127.0.0.1:{port}"
         command = [
             *(str(_gcs_program(folder)), "-scheme", "http", "-host", "127.0.0.1"),
             *("-port", str(port), "-backend", "memory", "-external-url", url),
             *("-public-host", f"127.0.0.1:{port}", "-log-level", "error"),
-            *("-data", str(data or folder / "no data")),
         ]
         super().__init__(command, folder, port)
         self.wait(lambda: answers(f"{self.url}/_internal/healthcheck"))
-        if data is None:
-            self.make_bucket("test")
+        self.make_bucket("test")
 
     def make_bucket(self, name: str, **settings: object) -> None:
         request = urllib.request.Request(

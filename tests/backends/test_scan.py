@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tests.backends.conftest import Bucket
 from tests.backends.upload import experiment, put_folder, put_many
 from tests.support import DAMAGED, HEALTHY, corpus
 
+EVERYTHING = os.environ.get("CKPTCTL_TEST_BACKENDS") == "all"
 NAMES = (*HEALTHY, *DAMAGED)
 
 
@@ -31,16 +33,19 @@ def test_the_corpus_is_found_the_same_in_a_bucket(bucket: Bucket, name: str) -> 
 
 
 def test_a_scan_lists_in_full_pages_and_reads_each_record_once(bucket: Bucket) -> None:
-    put_many(bucket, experiment(trials=200, checkpoints=20, files=3))
-    keys = 200 * (20 * 3 + 3)
+    # The GCS server takes ever longer to write, the more objects there are.
+    trials = 200 if bucket.scheme == "s3" or EVERYTHING else 30
+    put_many(bucket, experiment(trials=trials, checkpoints=20, files=3))
+    keys = trials * (20 * 3 + 3)
     proxy = bucket.through()
     began = time.monotonic()
     [found] = api.scan(bucket.url)
-    assert len(found.trials) == 200 and sum(len(t.checkpoints) for t in found.trials) == 4000
+    assert len(found.trials) == trials
+    assert sum(len(t.checkpoints) for t in found.trials) == 20 * trials
     counts = proxy.counts()
     print(f"{time.monotonic() - began:.1f} s, {dict(counts)}")
     assert counts["LIST"] <= 1.1 * math.ceil(keys / 1000) + 3
-    assert counts["GET"] == 2 * 200
+    assert counts["GET"] == 2 * trials
     assert counts["HEAD"] <= 2
     assert set(counts) <= {"LIST", "GET", "HEAD"}
     read = [r["path"] for r in proxy.requests() if r["op"] == "GET"]

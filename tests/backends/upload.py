@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.backends.conftest import Bucket
-from tests.backends.servers import FakeGcs, Weed
+from tests.backends.servers import Weed
 
 
 def put(bucket: Bucket, files: Iterable[tuple[str, bytes]]) -> None:
@@ -39,20 +41,16 @@ def put_folder(bucket: Bucket, folder: Path, name: str = "") -> None:
 
 
 def put_many(bucket: Bucket, files: Iterable[tuple[str, bytes]]) -> None:
-    """The same for many files: by a client that is faster than ours, or before the server starts."""
-    s3 = isinstance(bucket.server, Weed)
+    """The same for many files, by a client that is faster than ours where there is one."""
+    if not isinstance(bucket.server, Weed):
+        put(bucket, files)
+        return
     folder = bucket.tmp / "many"
     for name, data in files:
-        path = folder / "test" / bucket.place / name
+        path = folder / bucket.place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    if s3:
-        run_s5cmd(bucket, "cp", f"{folder}/test/", "s3://test/")
-    else:
-        server = FakeGcs(bucket.tmp, data=folder)
-        bucket.own_servers.append(server)
-        bucket.server = server
-        bucket.use()
+    run_s5cmd(bucket, "cp", f"{folder}/", "s3://test/")
 
 
 def run_s5cmd(bucket: Bucket, *arguments: str) -> None:
@@ -95,17 +93,22 @@ def _s3(bucket: Bucket) -> Callable[[str, bytes], Any]:
 
 
 def _gcs(bucket: Bucket) -> Callable[[str, bytes], Any]:
+    own = threading.local()
+
     def write(key: str, data: bytes) -> None:
-        url = f"{bucket.server.url}/upload/storage/v1/b/test/o?uploadType=media&name={quote(key)}"
-        _ask(url, data)
+        if not hasattr(own, "line"):
+            own.line = http.client.HTTPConnection("127.0.0.1", bucket.server.port, timeout=30)
+        path = f"/upload/storage/v1/b/test/o?uploadType=media&name={quote(key, safe='')}"
+        own.line.request("POST", path, data, {"Content-Type": "application/octet-stream"})
+        answer = own.line.getresponse()
+        answer.read()
+        assert answer.status == 200, answer.status
 
     return write
 
 
-def _ask(url: str, data: bytes | None = None) -> Mapping[str, Any]:
-    headers = {"Content-Type": "application/octet-stream"} if data is not None else {}
-    request = urllib.request.Request(url, data=data, headers=headers)
-    with urllib.request.urlopen(request, timeout=30) as answer:
+def _ask(url: str) -> Mapping[str, Any]:
+    with urllib.request.urlopen(url, timeout=30) as answer:
         found: Mapping[str, Any] = json.loads(answer.read())
         return found
 
