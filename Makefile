@@ -19,6 +19,8 @@ demo: .venv/.installed ## install, and walk through scan, reindex, rename and un
 test: .venv/.installed-dev rays ## install, with the real Rays that the tests ask, and run all tests
 	@for tool in bash zsh fish; do command -v $$tool >/dev/null 2>&1 \
 	  || echo "left out: $$tool is not here, so its completion script is not run"; done
+	@command -v groff >/dev/null 2>&1 \
+	  || echo "left out: groff is not here, so the manual page is not set"
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 lint: .venv/.installed-dev ## ruff and mypy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ckptctl.cli._pages import Page, help_of, pages
 from ckptctl.cli._settings import OPTIONS
 from ckptctl.cli._verb import MEANINGS
-from ckptctl.report import formats, words
+from ckptctl.report import words
 
 if TYPE_CHECKING:
     from ckptctl.rules.base import Rule
@@ -72,14 +72,6 @@ def _exit_codes() -> Iterator[str]:
     yield from (f"| {int(code)} | {meaning} |" for code, meaning in MEANINGS.items())
 
 
-def _formats() -> Iterator[str]:
-    yield f"| command | {' | '.join(formats.ALL)} |"
-    yield "|---" * (len(formats.ALL) + 1) + "|"
-    for verb in formats.VERBS:
-        own = formats.of(verb)
-        yield f"| {verb} | {' | '.join('yes' if f in own else '' for f in formats.ALL)} |"
-
-
 def _layouts() -> Iterator[str]:
     yield from ("| `--layout` | what it is |", "|---|---|")
     yield from (f"| `{name}` | {text} |" for name, text in words.LAYOUTS.items())
@@ -104,7 +96,6 @@ REGIONS: Mapping[str, Callable[[], str]] = {
     "exit-codes": _lines(_exit_codes),
     "docs-commands": _lines(lambda: _commands("commands/")),
     "docs-rules": _lines(lambda: _rules("findings/")),
-    "formats": _lines(_formats),
     "layouts": _lines(_layouts),
     "settings": _lines(_settings),
 }

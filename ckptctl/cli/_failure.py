@@ -61,13 +61,31 @@ def refuse(plan: Plan, console: Console) -> None:
 def _console(argv: list[str]) -> Console:
     """Read the output options from the bare arguments: an error may come before they are parsed."""
     words = argv[: argv.index("--")] if "--" in argv else argv
-    text = " ".join(words)
-    json = "--json" in words or "--format json" in text or "--format=json" in text
-    color = next(
-        (c for c in ("always", "never") if f"--color {c}" in text.replace("=", " ")), "auto"
+    text = f"{' '.join(words)} ".replace("=", " ")
+    set_form, set_color = _set(words)
+    form = "json" if "--json" in words else _after("--format", text) or set_form
+    color = _after("--color", text) or set_color
+    return Console(
+        form=form if form in ("json", "jsonl", "github") else "text",
+        color=color if color in ("always", "never") else "auto",
     )
-    github = "--format github" in text or "--format=github" in text
-    return Console(form="json" if json else "github" if github else "text", color=color)
+
+
+def _after(option: str, text: str) -> str | None:
+    found = re.search(rf"{option} (\S+) ", text)
+    return found[1] if found else None
+
+
+def _set(words: list[str]) -> tuple[str, str]:
+    """Find the format and colour of the settings, where those can be read."""
+    from ckptctl.cli import _config
+
+    try:
+        values = _config.load(_config.named_in(words)).values
+    except CkptctlError:
+        return "text", "auto"
+    form, color = (values.get(key) for key in ("format", "color"))
+    return str(form.value) if form else "text", str(color.value) if color else "auto"
 
 
 def usage(error: typer.TyperException) -> UsageError:

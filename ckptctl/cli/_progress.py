@@ -150,13 +150,13 @@ class Counter(Live):
         self._done += 1
 
     def text(self) -> str:
-        """``  reading · 3 of 12 experiments · 1,204 records · 0:03``."""
+        """``  reading · 3 of 12 experiments · 1,204 files · 0:03``."""
         if self.seconds < _PATIENCE:
             return ""
         parts = ["listing"]
         if self._experiments:
             whole = words.count(self._experiments, "experiment")
-            parts = ["reading", f"{self._done:,} of {whole}", words.count(self._files, "record")]
+            parts = ["reading", f"{self._done:,} of {whole}", words.count(self._files, "file")]
         return "  " + self._dot.join([*parts, _clock(self.seconds)])
 
 

@@ -41,11 +41,12 @@ def carry_out(asked: Asked, console: Console, settings: Settings) -> ExitCode:
     found, failures = _gather(asked, console, settings)
     if failures and len(asked.locations) == 1:
         raise failures[0]
+    baseline = asked.baseline
     if asked.write_baseline is not None and not failures:
-        _baseline.write(asked.write_baseline, found.findings, found.experiments)
-        told = count(len(found.findings), "finding")
-        console.note([line(f"{asked.write_baseline} has {told} now")])
-    if baseline := asked.write_baseline or asked.baseline:
+        baseline = asked.write_baseline
+        _baseline.write(baseline, found.findings, found.experiments)
+        console.note([line(f"{baseline} has {count(len(found.findings), 'finding')} now")])
+    if baseline is not None:
         found = _without(baseline, found, console)
     bad = [f for f in found.findings if f.severity.rank <= _limit(asked.fail_on)]
     _answer(found, bad, console)

@@ -172,17 +172,11 @@ class BulkRun(Run):
         self.work.progress.advance(len(self.intent.plan.steps) - self.done if back else self.done)
 
     def _copy(self, moves: Sequence[_Moving]) -> None:
-        """Copy what is not copied yet, and check that everything is."""
-        if not moves:
-            return
-        objects = self._look(moves)
-        pairs = [pair for move in moves for pair in self._lacking(move, objects)]
-        if pairs:
-            self._transfer(pairs)
+        """Copy what is not copied yet."""
+        if moves:
             objects = self._look(moves)
-        for move in moves:
-            for entry in move.entries:
-                self._check(move, entry, objects)
+            if pairs := [pair for move in moves for pair in self._lacking(move, objects)]:
+                self._transfer(pairs)
 
     def _lacking(self, move: _Moving, objects: _Objects) -> list[tuple[Entry, str]]:
         """What is to be copied; what a run before this one has copied is not."""
@@ -201,7 +195,7 @@ class BulkRun(Run):
         return pairs
 
     def _transfer(self, pairs: Sequence[tuple[Entry, str]]) -> None:
-        progress = self.work.progress
+        progress = self.work.progress if isinstance(self.work.progress, Transfer) else None
         done = size = 0
         total = sum(entry.size for entry, _ in pairs)
         if self.done == 0:
@@ -209,7 +203,7 @@ class BulkRun(Run):
         try:
             for entry in self._bulk.copy(pairs):
                 done, size = done + 1, size + entry.size
-                if isinstance(progress, Transfer):
+                if progress is not None:
                     progress.transfer(done, len(pairs), size, total)
                 self.work.between()
         except StalePlanError:

@@ -163,7 +163,12 @@ def _repair_trial(
     written = {r.path_pointer for r in records.dropped} | records.written
     if records.latest is not None and trial.latest_record is not None:
         written.add(trial.latest_record.path_pointer)
-        written.add(f"{trial.shape.latest_pointer}/checkpoint/path" if trial.shape else "")
+        # The latest may be one of the list by identity: then it is written down at both places.
+        written.update(
+            f"{trial.shape.latest_pointer}/{path}"
+            for path in ("checkpoint/path", "dir_or_data")
+            if trial.shape
+        )
     return _TrialRepair(
         edits=edits,
         notes=tuple(_notes(experiment, trial, records, index)),

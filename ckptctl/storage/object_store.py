@@ -231,7 +231,9 @@ class ObjectStore:
 
     async def _copy(self, source: Blob, key: str, path: str) -> None:
         try:
-            await retrying(lambda: self._service.copy(source, key), self._pace)
+            made = await retrying(lambda: self._service.copy(source, key), self._pace)
+            if _differ(source, made) and await self._service.comparable(made):
+                raise OSError(f"the copy of {path} is another one")
         except Answer as error:
             if error.status != _GONE or "bucket" in error.code.lower():
                 raise
@@ -250,11 +252,11 @@ class ObjectStore:
     async def _is_copy(self, source: Blob, target: Blob) -> bool:
         if source.size != target.size:
             return False
-        if source.digest and target.digest:
-            if source.digest == target.digest:
-                return True
+        if _differ(source, target):
             if await self._service.comparable(target):
                 return False
+        elif source.digest and target.digest:
+            return True
         # A copy is not older than what it was made of.
         return (target.modified or 0.0) >= (source.modified or 0.0)
 
@@ -327,6 +329,10 @@ class ObjectStore:
             raise refused(error, what, self.location, path) from error
         except Exception as error:  # drivers raise what they like
             raise trouble(error, what, self.location, path) from error
+
+
+def _differ(source: Blob, target: Blob) -> bool:
+    return bool(source.digest and target.digest and source.digest != target.digest)
 
 
 def _add_parents(path: str, prefix: str, found: dict[str, Entry]) -> None:

@@ -116,7 +116,7 @@ class BulkStore(Store, Protocol):
         """Every object below `prefix`, in order of path, and no folder without one."""
 
     def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
-        """Copy objects to paths where nothing is; each comes back once it is copied.
+        """Copy objects to paths where nothing is; each comes back once its copy is known good.
 
         What is on its way is given up where the caller stops asking.
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,3 +189,48 @@ def test_ctrl_c_in_a_scan(copy: Copy, tmp_path: Path) -> None:
     answer = at_terminal(["scan", copy(CLEAN)], more={"PYTHONPATH": str(tmp_path)})
     assert answer.code == 130
     assert "Traceback" not in answer.out
+
+
+SLOW = """
+import time
+from ckptctl.storage import local_store
+from ckptctl.storage.local_store import LocalStore
+for name in ("create", "replace", "move_tree", "remove", "flush"):
+    def slow(self, *args, _real=getattr(LocalStore, name)):
+        time.sleep(0.02)
+        return _real(self, *args)
+    setattr(LocalStore, name, slow)
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
+def test_ctrl_c_at_any_moment_leaves_what_its_message_says(
+    ckptctl: Call, copy: Copy, tmp_path: Path, delay: float
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SLOW)
+    place = copy(CLEAN)
+    before = snapshot(place)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ckptctl", "rename", place, "--to", TEMPLATE, "--yes"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "get new names" in process.stdout.readline()
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    assert process.returncode in (0, 130)
+    if "nothing was" in err:
+        assert snapshot(place) == before
+        assert ckptctl("resume", place, "--yes").err.endswith("nothing is pending\n")
+        return
+    if process.returncode == 130 and "all of it is done" not in err:
+        assert f"ckptctl resume {place}" in err
+    else:
+        assert "done" in out + err
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before

@@ -57,7 +57,7 @@ def test_a_slow_scan_counts_what_it_reads_and_leaves_nothing_behind(
     assert answer.code == 0
     pictures = answer.out.split("\r")
     assert any(
-        re.fullmatch(r"  reading · 0 of 1 experiment · \d records · 0:0\d *", p) for p in pictures
+        re.fullmatch(r"  reading · 0 of 1 experiment · \d files? · 0:0\d *", p) for p in pictures
     )
     assert re.search(r"\r +\r", answer.out)
     assert "reading" not in pictures[-1]

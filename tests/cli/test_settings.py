@@ -159,6 +159,21 @@ def test_a_format_counts_only_where_a_verb_has_it(ckptctl: Call, copy: Copy, hom
     assert ckptctl("history", place).out == "nothing was applied here\n"
 
 
+def test_errors_come_in_the_format_that_is_set(
+    ckptctl: Call, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CKPTCTL_FORMAT", "json")
+    assert ckptctl("scan", "nowhere").error["exit_code"] == 10
+    assert ckptctl("scan", "nowhere", "--format", "text").err.startswith("error: ")
+    assert ckptctl("scan", "--nonsense").error["exit_code"] == 2
+
+
+def test_no_baseline_is_written_of_half_an_answer(ckptctl: Call, copy: Copy, home: Path) -> None:
+    file = home / "baseline.json"
+    assert ckptctl("scan", copy(CLEAN), "nowhere", "--write-baseline", file).code == 10
+    assert not file.exists()
+
+
 def test_templates_and_policies_have_names(ckptctl: Call, copy: Copy, home: Path) -> None:
     place = copy(CLEAN)
     write(

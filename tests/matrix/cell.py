@@ -61,6 +61,8 @@ def run(asked: Judges, version: str, scenario: str, digest: str) -> Result:
             phases = course_v2.run(asked.train(version), Path(root))
         else:
             phases = course.run(asked.tune(version), named(scenario), Path(root))
+    for phase in phases:
+        phase.text = phase.text.replace(f"{root}/", "")
     result = Result(
         version=version,
         scenario=scenario,

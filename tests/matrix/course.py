@@ -91,7 +91,12 @@ class Course:
             steps = [iteration_in(c) for f in trial_folders(self.place) for c in checkpoints(f)]
             self.then, self.last = {"steps": max(steps) + 2}, {"steps": max(steps) + 4}
         how = ", ".join(f"{count} {status}" for status, count in sorted(ends.items()))
-        return f"{how}; {'+'.join(map(str, folders))} checkpoints{self.as_killed}"
+        if self.scenario.options.get("retry_at"):
+            errors = [(folder / "error.txt").read_text() for folder in trial_folders(self.place)]
+            must(all("to be retried" in error for error in errors), "Ray retried nothing")
+        count = sum(is_foreign(trial) for trial in self.before["trials"])
+        foreign = f"; {count} latest of another trial" if count else ""
+        return f"{how}; {'+'.join(map(str, folders))} checkpoints{foreign}{self.as_killed}"
 
     def _made_and_killed(self) -> None:
         """Kill the driver once it is ahead of its state, and mend what is left."""
@@ -221,7 +226,7 @@ class Course:
         going = damages.unfinished(self.before)
         wanted = {t["trial_id"]: int(t["latest"]["state"]["iteration"]) for t in going}
         first, second, third = going[0], going[1], going[-1]
-        damages.remove_latest(experiment / first["dirname"])
+        damages.remove_latest(experiment, first)
         wanted[first["trial_id"]] = self._newest_known(experiment, first, self.before)
         damages.remove_oldest(experiment / second["dirname"])
         if not self.legacy:
@@ -267,10 +272,16 @@ class Course:
         if self.legacy:
             known |= {name for name in there if (folder / name / ".tune_metadata").is_file()}
         newest = max(iteration_in(folder / name) for name in there if name in known)
-        foreign = trials(self.before or read)[trial["trial_id"]]["latest"]
-        if foreign and Path(foreign["path"]).parent.name != folder.name:
-            return max(newest, int(foreign["state"]["iteration"]))
+        was = trials(self.before or read)[trial["trial_id"]]
+        if is_foreign(was):
+            return max(newest, int(was["latest"]["state"]["iteration"]))
         return newest
+
+
+def is_foreign(trial: Answer) -> bool:
+    """Whether the latest checkpoint of a trial lies in the folder of another."""
+    latest = trial["latest"]
+    return latest is not None and Path(latest["path"]).parent.name != trial["dirname"]
 
 
 def said(found: Counter[tuple[str, str]], *severities: str) -> str:

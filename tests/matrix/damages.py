@@ -15,11 +15,13 @@ from tests.matrix.told import must
 INDEX = re.compile(rb"current_checkpoint_index\x94(?:K(?P<one>.)|M(?P<two>..))", re.DOTALL)
 
 
-def remove_latest(folder: Path) -> int:
-    """Remove the newest checkpoint of a trial, and return the iteration of the next newest."""
-    by_age = sorted(checkpoints(folder), key=iteration_in)
-    shutil.rmtree(by_age[-1])
-    return iteration_in(by_age[-2])
+def remove_latest(experiment: Path, trial: Answer) -> None:
+    """Remove the latest checkpoint of a trial, or its newest where that belongs to another."""
+    folder = experiment / trial["dirname"]
+    latest = Path(trial["latest"]["path"])
+    if latest.parent.name != folder.name:
+        latest = max(checkpoints(folder), key=iteration_in)
+    shutil.rmtree(folder / latest.name)
 
 
 def remove_oldest(folder: Path) -> None:

@@ -25,7 +25,7 @@ again; a row that is fresh is not run twice.
 
 {scenarios}
 
-Unless the row says otherwise, a run breaks off by an exception in training.
+Where nothing else is said, a run broke off by an exception in training.
 
 ## What the columns say
 
@@ -43,7 +43,8 @@ Unless the row says otherwise, a run breaks off by an exception in training.
   they were saved in, so there that is an earlier one, and the newer folders are only spared.
 - **Folders and index**: in the experiment as it was made, the latest folder of one trial and the
   oldest of another were removed, and the recorded index of a third (with two trials: of the second)
-  was set back by two. Ray 2.6 and Train V2 record no index. `ckptctl reindex`, and the same.
+  was set back by two, or to zero. Ray 2.6 and Train V2 record no index. Then `ckptctl reindex`, a
+  scan that exits 0, and Ray goes on as above.
 - **Undone**: how many of these writes were taken back by `ckptctl undo` before they were done
   again, and gave every byte back.
 
@@ -65,13 +66,27 @@ def render(found: Sequence[Result]) -> str:
         f"- **{TRAIN_V2}**: a run of Ray Train V2 that failed after four saves (in 2.48 with"
         " `RAY_TRAIN_V2_ENABLED=1`). It has no trials and no index; its books are one JSON file."
     )
-    parts = [HEAD.format(scenarios="\n".join(scenarios))]
+    parts = [HEAD.format(scenarios="\n".join(scenarios)), summary(found)]
     parts += [
         section(version, mine)
         for version in RAYS
         if (mine := [each for each in found if each.version == version])
     ]
     return "\n".join(parts)
+
+
+def summary(found: Sequence[Result]) -> str:
+    """One mark for each version and scenario."""
+    marks = {(each.version, each.scenario): "failed" if each.failed else "yes" for each in found}
+    lines = ["## In short", "", f"| Ray | {' | '.join(NAMES)} |", f"|---|{'---|' * len(NAMES)}"]
+    for version in RAYS:
+        had = cells((version,), NAMES)
+        row = [
+            marks.get((version, name), "not run") if (version, name) in had else "–"
+            for name in NAMES
+        ]
+        lines.append(f"| {version} | {' | '.join(row)} |")
+    return "\n".join(lines) + "\n"
 
 
 def section(version: str, mine: Iterable[Result]) -> str:

@@ -67,7 +67,7 @@ def _taken_over(state_iteration: int) -> tuple[Experiment, Trial, NewSave]:
 @pytest.mark.parametrize(("state_iteration", "moves"), [(2, True), (3, False), (9, False)])
 def test_only_a_save_behind_the_end_of_the_state_is_newer(
     state_iteration: int,
-    moves: bool,  # noqa: FBT001
+    moves: bool,
 ) -> None:
     experiment, own, save = _taken_over(state_iteration)
     assert (choose_latest(experiment, own, (), (save,)) is save) is moves

@@ -1,7 +1,8 @@
-"""`reindex` on every damaged Tune experiment: what is left afterwards, and that it is enough once."""
+"""`reindex` on every damaged Tune experiment: what it leaves, and that once is enough."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,23 @@ def test_nothing_is_mended_without_a_state(name: str, tmp_path: Path) -> None:
     draft = plan_repair(_one(copy_of(name, tmp_path)))
     assert [r.code for r in draft.refusals] == ["unreadable"]
     assert not draft.edits
+
+
+@pytest.mark.parametrize("which", [0, -1])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ray-2.6.3-function_topk",
+        "ray-2.6.3-pbt",
+        "ray-2.7.2-function_topk",
+        "ray-2.9.3-class_failed",
+    ],
+)
+def test_dead_records_and_another_root_in_one_plan(name: str, which: int, tmp_path: Path) -> None:
+    path = copy_of(name, tmp_path)
+    trial = min(p for p in path.iterdir() if p.is_dir())
+    shutil.rmtree(sorted(trial.glob("checkpoint_*"))[which])
+    _apply(path, plan_repair(_one(path), relocate=True))
+    assert set(_codes(path)) <= {"CKP107"}
+    assert _one(path).recorded_root == str(path)
+    assert plan_repair(_one(path), relocate=True).is_empty
