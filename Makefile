@@ -3,8 +3,8 @@
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)) python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-RAYS := 2.54.1 2.7.2 2.9.3 2.60.0
-PYTEST_ARGS ?=
+RAYS := 2.54.1 2.7.2 2.9.3 2.60.0 2.6.3
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format docs clean rays matrix

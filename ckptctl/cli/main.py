@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
@@ -12,6 +13,8 @@ def run() -> None:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:  # while modules were imported
         code = 130
+    # The answer is given: an interrupt from here on would only hide how it ended.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 

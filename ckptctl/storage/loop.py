@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 S = TypeVar("S")
 
-_PATIENCE = 10.0
+_BEAT, _PATIENCE = 0.1, 10.0
+"""Seconds."""
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -25,23 +26,25 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def each(items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int) -> Iterator[T]:
-    """The results for all items, as they come, with so many calls on their way at once.
+    """The results for all items, soon after they come, with so many calls on their way at once.
 
     The first that fails is raised, and those on their way are given up; so they are where
     the caller stops asking.
     """
-    results: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
-    finished = threading.Event()
+    results: deque[T] = deque()
+    errors: list[BaseException] = []
+    ended, finished = threading.Event(), threading.Event()
     waiting = iter(items)
 
     async def work() -> None:
         for item in waiting:
             try:
-                results.put((await call(item), None))
+                results.append(await call(item))
             except asyncio.CancelledError:
                 raise
             except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-                results.put((None, error))
+                errors.append(error)
+                ended.set()
                 return
 
     async def all_of_it() -> None:
@@ -52,18 +55,20 @@ def each(items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int) ->
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-            results.put((None, None))
+            ended.set()
             finished.set()
 
     future = asyncio.run_coroutine_threadsafe(all_of_it(), _loop())
     try:
         while True:
-            result, error = results.get()
-            if error is not None:
-                raise error
-            if result is None:
-                return
-            yield result
+            # To wake up for each result would take the loop its time.
+            at_end = ended.wait(_BEAT)
+            while results:
+                yield results.popleft()
+            if at_end:
+                break
+        if errors:
+            raise errors[0]
     finally:
         future.cancel()
         # What is given up must not go on behind our back.
