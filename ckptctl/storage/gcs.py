@@ -52,7 +52,7 @@ _FIELDS = f"nextPageToken,items({_TOLD},{','.join(_KEPT)})"
 _ASKED = f"{_TOLD},{','.join(_KEPT)}"
 _BOUNDARY = "ckptctl-9f2c4d1b7e"
 _PLAIN = "identity"
-_PRECONDITION, _NOT_MODIFIED = 412, 304
+_NOT_MODIFIED, _MISSING, _PRECONDITION = 304, 404, 412
 
 
 class Gcs:
@@ -75,7 +75,12 @@ class Gcs:
         told = {"prefix": prefix, "maxResults": str(most), "fields": _FIELDS}
         if token is not None:
             told["pageToken"] = token
-        found = await self._json("GET", f"b/{quote(self._bucket)}/o", told)
+        try:
+            found = await self._json("GET", f"b/{quote(self._bucket)}/o", told)
+        except Answer as error:
+            if error.status == _MISSING:
+                raise Answer(_MISSING, "NoSuchBucket", error.message) from error
+            raise
         return [_blob(item) for item in found.get("items", ())], found.get("nextPageToken") or None
 
     async def head(self, key: str) -> Blob | None:
@@ -83,7 +88,7 @@ class Gcs:
         try:
             return _blob(await self._json("GET", self._object(key), {"fields": _ASKED}))
         except Answer as error:
-            if error.status == 404 and not _is_about_bucket(error):
+            if error.status == _MISSING and not _is_about_bucket(error):
                 return None
             raise
 
@@ -167,7 +172,7 @@ class Gcs:
         except Conflict as conflict:
             return conflict
         except Answer as error:
-            return None if error.status == 404 and not _is_about_bucket(error) else error
+            return None if error.status == _MISSING and not _is_about_bucket(error) else error
 
     def _object(self, key: str) -> str:
         return f"b/{quote(self._bucket)}/o/{quote(key, safe='')}"

@@ -90,6 +90,9 @@ class FaultyStore:
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
         return self._alive(lambda: self.inner.list_tree(prefix))
 
+    def list_names(self) -> tuple[str, ...]:
+        return self._alive(self.inner.list_names)
+
     def stat(self, path: str) -> Entry | None:
         return self._alive(lambda: self.inner.stat(path))
 
