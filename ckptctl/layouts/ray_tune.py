@@ -105,6 +105,7 @@ class RayTune:
             recorded_root=_recorded_root(state.trials),
             actual_root=source.root,
             counter_means_next=dialect is Dialect.TUNE_2_7,
+            staging=next((t.staging for t in state.trials if t.staging), None),
             roots_are_absolute=any(t.keeps_roots for t in state.trials),
             records=tuple(sorted(source.files, key=lambda f: f.path)),
             mentions=tuple(mentions),

@@ -8,6 +8,7 @@ latest, the name inside their metrics, the name in the last result, and a checkp
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ckptctl.layouts.references import References
 from ckptctl.layouts.tune_state import StateRecord, StateTrial
@@ -29,7 +30,8 @@ def _of_trial(file: str, trial: StateTrial, references: References) -> Iterator[
     recorded = (*trial.records, trial.latest, trial.best, trial.restored)
     for record in recorded:
         if record is not None:
-            yield from _of_record(file, record, references)
+            for mention in _of_record(file, record, references):
+                yield replace(mention, owner=TrialDir(trial.dirname))
     if trial.last_dir_name and trial.shape is not None:
         yield Mention(
             ref=CheckpointRef(

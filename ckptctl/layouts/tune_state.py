@@ -79,6 +79,7 @@ class StateTrial:
     is_legacy: bool = False
     """Ray 2.6 and before."""
     heap: Heap | None = None
+    staging: str | None = None
     keeps_roots: bool = False
     """Ray 2.7 and 2.8 go on at the recorded root wherever the experiment lies."""
     storage_fields: frozenset[str] = frozenset()
@@ -156,6 +157,7 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
         retention=_retention(manager.at("_checkpoint_config")),
         shape=_shape(storage, manager, base, meta),
         is_2_7=_is_2_7(trial),
+        staging=_staging(storage),
         keeps_roots=storage.at("storage_path").present,
         storage_fields=storage.fields,
     )
@@ -215,6 +217,17 @@ def _roots(storage: Pickled, base: str) -> Iterator[tuple[str, str]]:
         text = storage.text(name)
         if text is not None:
             yield f"{base}{name}", text
+    local = storage.text("storage_local_path")
+    if local is not None and local == storage.text("storage_fs_path"):
+        yield f"{base}storage_local_path", local
+
+
+def _staging(storage: Pickled) -> str | None:
+    """Where the driver of Ray 2.7 to 2.9 keeps its copy, if that is not the storage itself."""
+    local, name = storage.text("storage_local_path"), storage.text("experiment_dir_name")
+    if local is None or name is None or local == storage.text("storage_fs_path"):
+        return None
+    return f"{local.rstrip('/')}/{name}"
 
 
 def _scheme(storage: Pickled) -> str:

@@ -95,6 +95,8 @@ class Mention:
     text: str
     """The text exactly as it is written there."""
     form: MentionForm
+    owner: TrialDir | None = None
+    """The trial whose record it is, where that may be another than the folder's."""
 
     def renamed(self, name: str) -> str:
         """The text that this place has to hold once the folder is called `name`."""
@@ -317,6 +319,8 @@ class Experiment:
     """Trouble with the experiment's own files; a trial's trouble is with the trial."""
     unparsed: tuple[str, ...] = ()
     """Paths of folders that begin ``checkpoint`` and match no known name format."""
+    staging: str | None = None
+    """Where Ray 2.7 to 2.9 keep a copy on the driver's machine that wins over what lies here."""
     odd: tuple[str, ...] = ()
     """Paths of links, special files and unreadable folders: nobody looked into them."""
     quarantined: tuple[str, ...] = ()

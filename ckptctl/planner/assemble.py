@@ -60,10 +60,25 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
         reads=reads,
         steps=order_steps(moves, rewrites, roles),
         refusals=tuple(refusals),
-        notes=draft.notes,
+        notes=(*draft.notes, *_staging_note(experiment, rewrites, records)),
         renames=draft.renames,
         unsafe=draft.unsafe,
     )
+
+
+def _staging_note(
+    experiment: Experiment, rewrites: Sequence[ReplaceFile], records: Mapping[str, RecordFile]
+) -> tuple[str, ...]:
+    """Ray uploads its staging folder over the storage before it looks there."""
+    logs = (RecordRole.RESULT_LOG, RecordRole.PROGRESS)
+    roles = {records[step.file].role for step in rewrites if step.file in records}
+    if experiment.staging is None or roles.isdisjoint(logs):
+        return ()
+    note = (
+        f"before a restore, move {experiment.staging} away on the machine that drives it: Ray "
+        "would put the result logs of that copy over these"
+    )
+    return (note,)
 
 
 def _rewrite(

@@ -30,7 +30,8 @@ def choose_latest(
     newest = max(saves, key=lambda s: saved_place(trial, s), default=None)
     old = trial.latest_record
     if old is None:
-        return newest if added else None
+        # Ray sets it with the first record; a restore that failed leaves it without a path.
+        return newest
     if not is_there(experiment, old):
         return newest or "gone"
     if old.ref is None or old.ref.trial != trial.dirname:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ckptctl.model.experiment import Experiment, MentionForm, Record, Trial
+from ckptctl.model.experiment import Experiment, Mention, MentionForm, Record, Trial
 from ckptctl.model.plan import Edit, Refusal
 
 
@@ -71,6 +71,21 @@ def relocated_path(experiment: Experiment, record: Record) -> str:
     if record.ref is None or experiment.actual_root is None:
         return record.path
     return f"{_plain(experiment.actual_root)}/{record.ref.path}"
+
+
+def present_path(experiment: Experiment, mention: Mention, name: str) -> str | None:
+    """Where another trial's checkpoint lies now, by the path that a record has to hold.
+
+    Ray 2.9 and newer find a moved trial's own checkpoints by themselves, but not one that was
+    taken over from another trial: only the own trial's root is exchanged (Ray 2.54
+    ``tune/experiment/trial.py`` ``set_storage``). None where the recorded path is right.
+    """
+    foreign = mention.owner not in (None, mention.ref.trial)
+    if mention.form is not MentionForm.PATH or not foreign or experiment.roots_are_absolute:
+        return None
+    if not relocation_needed(experiment) or refuse_relocation(experiment) is not None:
+        return None
+    return f"{_plain(experiment.actual_root or '')}/{mention.ref.trial}/{name}"
 
 
 def _plain(root: str) -> str:

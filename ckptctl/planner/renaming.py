@@ -13,6 +13,7 @@ from ckptctl.planner.checks import check
 from ckptctl.planner.counter import counter_edit, lowest_safe, will_be_used
 from ckptctl.planner.draft import Draft
 from ckptctl.planner.ground import After, Ground, grounds
+from ckptctl.planner.relocate import present_path
 from ckptctl.planner.routing import route
 from ckptctl.planner.rows import names_for_rows
 from ckptctl.planner.wording import Describe, only_name
@@ -144,7 +145,8 @@ class _Work:
             return
         for old, new in after.names.items():
             for mention in after.ground.mentions.get(old, ()):
-                self._set(mention, mention.renamed(new))
+                present = present_path(self._experiment, mention, new)
+                self._set(mention, present or mention.renamed(new))
             for mention in after.ground.clearable.get(new, ()):
                 self._clear(mention)
         trial = after.ground.trial

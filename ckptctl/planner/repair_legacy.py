@@ -18,7 +18,6 @@ from ckptctl.planner.heap_value import (
     wrapped_value,
 )
 from ckptctl.planner.latest import (
-    Choice,
     choose_latest,
     latest_is_gone,
     name_of_choice,
@@ -86,20 +85,13 @@ class _Repair:
         self._added = tuple(added)
         # A restore reads the trainable's own note, and fails on a folder without one.
         able = [save for save in added if save.checkpoint.left is not None]
-        self._choice = self._first_latest(kept, able)
+        self._choice = choose_latest(experiment, trial, kept, able)
         unlisted = unlisted_latest(experiment, trial, kept)
         self._unlisted = unlisted if self._choice is not None else None
         self._kept = tuple(self._item(record) for record in kept)
         fresh = (*added, *((self._unlisted,) if self._unlisted else ()))
         self._fresh = tuple(self._item(save) for save in fresh)
         self._moved = self._out_of_place()
-
-    def _first_latest(self, kept: Sequence[Record], able: Sequence[NewSave]) -> Choice:
-        """The latest; where Ray took its path away after a restore that failed, the newest."""
-        choice = choose_latest(self._experiment, self._trial, kept, able)
-        if choice is None and self._trial.latest_record is None:
-            return max(kept, key=lambda record: saved_place(self._trial, record), default=None)
-        return choice
 
     def made(self, dropped: tuple[Record, ...]) -> RecordRepair:
         trial = self._trial

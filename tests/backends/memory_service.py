@@ -48,7 +48,9 @@ class MemoryService:
         self.objects[key] = (data, blob)
         return blob
 
-    async def page(self, prefix: str, token: str | None, most: int) -> tuple[list[Blob], str | None]:
+    async def page(
+        self, prefix: str, token: str | None, most: int
+    ) -> tuple[list[Blob], str | None]:
         self._alive()
         keys = sorted(k for k in self.objects if k.startswith(prefix) and k > (token or ""))
         found = [self.objects[key][1] for key in keys[:most]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,6 @@ import pytest
 
 from ckptctl import api
 from ckptctl.cli.main import main
-from ckptctl.storage.object_store import ObjectStore
-from ckptctl.storage.store import Entry
 from tests.backends.conftest import Bucket, MakeBucket, clear_clients
 from tests.backends.servers import Weed, free_port, running
 from tests.backends.test_scan import findings
@@ -66,28 +64,38 @@ def test_a_server_that_dies_half_way_is_waited_for(
     with running(server := Weed(folder)):
         bucket = Bucket(server, "place", tmp_path, monkeypatch, [])
         bucket.use()
-        put(bucket, experiment(trials=2, checkpoints=20, files=2))
-        before, real = payloads(bucket), ObjectStore.copy
-
-        def dying(self: ObjectStore, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
-            for number, entry in enumerate(real(self, pairs)):
-                if number == 20:
-                    server.kill()
-                yield entry
-
-        monkeypatch.setattr(ObjectStore, "copy", dying)
-        assert rename(bucket.url) == 13
-        monkeypatch.setattr(ObjectStore, "copy", real)
+        put(bucket, experiment(trials=3, checkpoints=30, files=3, size=5000))
+        before = payloads(bucket)
+        with ckptctl("rename", bucket.url, "--to", TEMPLATE, "--yes") as renaming:
+            while len(payload_names(server)) < len(before) + 30:
+                assert renaming.poll() is None, "it was done too soon"
+            server.kill()
+            assert renaming.wait(60) == 13
         began = time.monotonic()
-        assert main(["resume", bucket.url, "--yes"]) == 10
+        with ckptctl("resume", bucket.url, "--yes") as resuming:
+            assert resuming.wait(60) == 10
         assert time.monotonic() - began < 10
         server.start()
         server.wait_ready()
-        clear_clients()
-        assert main(["resume", bucket.url, "--yes"]) == 0
+        assert payload_names(server) > set(before)
+        with ckptctl("resume", bucket.url, "--yes") as resuming:
+            assert resuming.wait(60) == 0
         after = payloads(bucket)
-        assert sorted(after.values()) == sorted(before.values()) and not after.keys() & before.keys()
-        clear_clients()
+        assert (
+            sorted(after.values()) == sorted(before.values()) and not after.keys() & before.keys()
+        )
+
+
+def payload_names(server: Weed) -> set[str]:
+    found = server.client.list_objects_v2(Bucket="test", Prefix="place/")
+    names = (item["Key"].removeprefix("place/") for item in found.get("Contents", ()))
+    return {name for name in names if "part-" in name}
+
+
+def ckptctl(*arguments: str) -> subprocess.Popen[bytes]:
+    """The command as a process of its own, whose lock is dead once it has ended."""
+    command = [sys.executable, "-m", "ckptctl", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[2])
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -102,14 +110,18 @@ def ends_quickly(*arguments: str) -> int:
     return code
 
 
-def test_a_missing_bucket_is_one_sentence(bucket: Bucket, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_bucket_is_one_sentence(
+    bucket: Bucket, capsys: pytest.CaptureFixture[str]
+) -> None:
     url = f"{bucket.scheme}://no-such-bucket-here/exp"
     assert ends_quickly("scan", url) == 10
     error = told(capsys)
     assert error["message"] == f"cannot open {url}: no such bucket" and error["hint"]
 
 
-def test_a_missing_prefix_is_one_sentence(bucket: Bucket, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_prefix_is_one_sentence(
+    bucket: Bucket, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ends_quickly("scan", bucket.url) == 10
     error = told(capsys)
     assert error["message"] == f"cannot open {bucket.url}: not there" and error["hint"]
