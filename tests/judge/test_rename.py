@@ -158,8 +158,6 @@ def test_an_unpadded_number_is_refused_otherwise(
 def test_a_moved_experiment_is_renamed_where_it_lies(
     judge: Judge, experiments: Experiments, case: str, tmp_path: Path
 ) -> None:
-    if judge.release == (2, 7):
-        pytest.skip("Ray 2.7 goes on at the recorded place: see --relocate in test_reindex.py")
     made = get(experiments, case)
     experiment = tmp_path / "elsewhere" / "renamed"
     shutil.copytree(made, experiment)
