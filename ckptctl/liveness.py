@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import inf
 
 from ckptctl.model.experiment import Experiment, RecordFile, RecordRole, Trial
 
@@ -10,6 +11,9 @@ QUIET_PERIOD = 60.0
 """Seconds without a change after which a run counts as gone."""
 TRAIN_V2 = "ray-train-v2"
 """The layout whose records tell no status, so that any of its runs may be alive."""
+_SKEW = 2.0
+"""Seconds by which the clock of a storage service may be ahead of ours."""
+_NONE: Mapping[str, float] = {}
 
 
 def alive(
@@ -17,6 +21,7 @@ def alive(
     now: float,
     quiet_period: float = QUIET_PERIOD,
     own_digests: frozenset[str] = frozenset(),
+    own_moves: Mapping[str, float] = _NONE,
 ) -> tuple[str, ...]:
     """Why a run looks alive, one sentence for each trial; empty where none does.
 
@@ -24,7 +29,8 @@ def alive(
         experiment: as it was scanned.
         now: seconds since the epoch, by the clock that dates the files.
         quiet_period: seconds.
-        own_digests: contents that ckptctl wrote itself, from `journal.store.own_digests`.
+        own_digests: contents that ckptctl wrote itself, from `journal.store.own_writes`.
+        own_moves: until when it moved folders to these paths, which may have made new files.
     """
     since = now - quiet_period
     # Few records are new, while trials and records may be many.
@@ -33,7 +39,9 @@ def alive(
     for trial in experiment.trials:
         if not _may_be_alive(experiment, trial):
             continue
-        changes = _changes([r for r in records if _concerns(r, trial)], trial, own_digests)
+        changes = _changes(
+            [r for r in records if _concerns(r, trial)], trial, own_digests, own_moves
+        )
         if recent := [(m, path) for path, m in changes if m > since]:
             modified, path = max(recent)
             found.append(f"{_state(trial)}, and {path} changed {_ago(now - modified)}")
@@ -47,7 +55,7 @@ def _may_be_alive(experiment: Experiment, trial: Trial) -> bool:
 
 
 def _changes(
-    records: list[RecordFile], trial: Trial, own: frozenset[str]
+    records: list[RecordFile], trial: Trial, own: frozenset[str], moved: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
     """The paths of a trial's records and checkpoints, and when they changed."""
     ours = {(r.path, r.modified) for r in records if r.sha256 and r.sha256 in own}
@@ -56,7 +64,9 @@ def _changes(
             yield record.path, record.modified
     for checkpoint in trial.checkpoints:
         inside = {m for path, m in ours if path.startswith(f"{checkpoint.path}/")}
-        if checkpoint.modified is not None and checkpoint.modified not in inside:
+        if checkpoint.modified is None or checkpoint.modified in inside:
+            continue
+        if checkpoint.modified > moved.get(checkpoint.path, -inf) + _SKEW:
             yield checkpoint.path, checkpoint.modified
 
 

@@ -2,7 +2,7 @@
 _ckptctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="scan rename reindex apply undo resume history latest best rules demo --version --help"
+        words="scan rename reindex apply undo resume history diff latest best rules demo --version --help"
     else
         case "$prev" in
             --layout) words="ray-legacy ray-tune-2.7 ray-tune ray-train-v2 plain" ;;
@@ -24,6 +24,7 @@ _ckptctl() {
                 undo) words="-n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 resume) words="-n --dry-run -y --yes --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 history) words="--prune -n --dry-run -y --yes --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                diff) words="--format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 latest) words="--layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 best) words="--metric --mode --layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 rules) words="--format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;

@@ -16,6 +16,7 @@ ORDER = (
     "model",
     "codec",
     "storage",
+    "diff",
     "layouts",
     "scanner",
     "rules",

@@ -20,6 +20,7 @@ from ckptctl.api.applying import (
     resume,
     undo,
 )
+from ckptctl.api.comparing import diff
 from ckptctl.api.planning import (
     plan_from_json,
     plan_reindex,
@@ -48,6 +49,7 @@ __all__ = [
     "audit",
     "best",
     "check",
+    "diff",
     "experiment_at",
     "experiments",
     "history",

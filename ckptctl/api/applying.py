@@ -170,15 +170,17 @@ def looks_alive(
 ) -> RefusedError | None:
     """Say why a run may still be writing at `location`; None where nothing looks like it."""
     from ckptctl import liveness, scanner
-    from ckptctl.journal.store import own_digests
+    from ckptctl.journal.store import own_writes
     from ckptctl.storage.location import open_reader
 
     try:
         found = (experiment,) if experiment else scanner.scan(location)
-        own = own_digests(open_reader(location))
+        own = own_writes(open_reader(location))
     except (LayoutError, JournalError):  # no run writes what cannot be told apart
         return None
-    reasons = tuple(r for e in found for r in liveness.alive(e, clock(), quiet_period, own))
+    reasons = tuple(
+        r for e in found for r in liveness.alive(e, clock(), quiet_period, own.digests, own.moved)
+    )
     if not reasons:
         return None
     return RefusedError(

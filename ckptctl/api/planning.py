@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ckptctl.model.policies import Policy
     from ckptctl.planner.draft import Draft
     from ckptctl.storage.listing import Listing
+_PAGE = 1000
+# How often an apply lists the whole, what it asks for a record, and for lock and journal.
+_LISTINGS, _FOR_A_RECORD, _FOR_ALL = 4, 5, 12
 
 
 def plan_rename(
@@ -95,7 +98,24 @@ def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
         command=command,
         apply_edits=apply_edits,
     )
-    return with_id(replace(plan, created_by=f"ckptctl {__version__}"))
+    notes = plan.notes
+    if reader.capabilities.bulk and plan.moves:
+        notes += (_cost(plan, len(listing), reader.capabilities.deletions),)
+    return with_id(replace(plan, notes=notes, created_by=f"ckptctl {__version__}"))
+
+
+def _cost(plan: Plan, objects: int, deletions: int) -> str:
+    """What moving by copies takes: objects, bytes, and requests, which cost money too."""
+    from ckptctl.report.words import count, size
+
+    sizes = [file.size for move in plan.moves for file in move.files]
+    copies, records = len(sizes), len({step.file for step in plan.rewrites})
+    listings = _LISTINGS * (1 + (objects + copies) // _PAGE)
+    requests = copies + -(-copies // deletions) + listings + _FOR_A_RECORD * records + _FOR_ALL
+    return (
+        f"moves by copying: {count(copies, 'object')}, {size(sum(sizes))}, "
+        f"in about {count(requests, 'request')}"
+    )
 
 
 def _tree(listing: Listing, path: str) -> tuple[TreeFile, ...]:

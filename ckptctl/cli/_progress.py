@@ -93,6 +93,7 @@ class Bar(Live):
         super().__init__(stream, page)
         self._sums = [0, *accumulate(sizes)]
         self._done = self._total = 0
+        self._copied: tuple[int, int, int, int] | None = None
         self._begun = False
 
     def begin(self, what: str, total: int) -> None:
@@ -107,10 +108,16 @@ class Bar(Live):
     def end(self) -> None:
         """Leave the full bar to `finish`."""
 
+    def transfer(self, objects: int, of_objects: int, size: int, of_size: int) -> None:
+        """Note how far the copying in a bucket has come, which the steps wait for."""
+        self._copied = None if objects == of_objects else (objects, of_objects, size, of_size)
+
     def text(self) -> str:
         """``━━━━╌╌ 4/6 · 1.2 GB · 300.0 MB/s · 0:04 · 0:02 left``."""
         if not self._begun:
             return ""
+        if self._copied:
+            return self._copying(*self._copied)
         done, total, seconds = self._done, max(self._total, 1), self.seconds
         filled = _WIDTH * done // total
         parts = [f"{self._full * filled}{self._empty * (_WIDTH - filled)} {done}/{self._total}"]
@@ -121,6 +128,22 @@ class Bar(Live):
         parts.append(_clock(seconds))
         if 0 < done < self._total and seconds >= _ESTIMATE:
             parts.append(f"{_clock(seconds * (1 - self._share) / self._share)} left")
+        return "  " + self._dot.join(parts)
+
+    def _copying(self, objects: int, of_objects: int, size: int, of_size: int) -> str:
+        """``━━━━╌╌ 400/600 objects · 40.0 of 60.0 MB · 0:04 · 0:02 left``."""
+        seconds = self.seconds
+        share = size / of_size if size and of_size else objects / of_objects
+        filled = int(_WIDTH * share)
+        parts = [
+            self._full * filled
+            + self._empty * (_WIDTH - filled)
+            + f" {objects}/{of_objects} objects",
+            f"{words.size(size)} of {words.size(of_size)}",
+            _clock(seconds),
+        ]
+        if seconds >= _ESTIMATE and share:
+            parts.append(f"{_clock(seconds * (1 - share) / share)} left")
         return "  " + self._dot.join(parts)
 
     @property

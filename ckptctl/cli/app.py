@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ckptctl._version import __version__
-from ckptctl.cli import apply, demo, history, pick, reindex, rename, rules, scan, undo
+from ckptctl.cli import apply, demo, diff, history, pick, reindex, rename, rules, scan, undo
 from ckptctl.cli._verb import SETTINGS
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     "11 locked or pending, 12 stale, 13 stopped part-way, 14 refused, 70 a bug, 130 interrupted.",
 )
 
-for _module in (scan, rename, reindex, apply, undo, history, pick, rules, demo):
+for _module in (scan, rename, reindex, apply, undo, history, diff, pick, rules, demo):
     _module.register(app)
 
 

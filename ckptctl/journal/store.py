@@ -13,8 +13,10 @@ A folder without ``plan.json`` is what an apply left that never began.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import inf
 
 from ckptctl.errors import InternalError, JournalError
 from ckptctl.journal.paths import JOURNAL, OWN, entry_name, parse_entry_name
@@ -192,10 +194,35 @@ def history(reader: Reader) -> tuple[JournalEntry, ...]:
     return Journal(reader).entries()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnWrites:
+    """What ckptctl itself has written here, so that it is not taken for a run that goes on."""
+
+    digests: frozenset[str] = frozenset()
+    """Of contents of records."""
+    moved: Mapping[str, float] = field(default_factory=dict)
+    """Until when folders were moved here; where moves are copies, these are new files."""
+
+
+def own_writes(reader: Reader) -> OwnWrites:
+    """Everything that ckptctl itself has written into an experiment, by its journal."""
+    journal = Journal(reader)
+    return OwnWrites(digests=frozenset(_digests(journal)), moved=dict(_moved(journal)))
+
+
 def own_digests(reader: Reader) -> frozenset[str]:
     """The digests of all contents that ckptctl itself has written into records here."""
-    journal = Journal(reader)
-    return frozenset(_digests(journal))
+    return own_writes(reader).digests
+
+
+def _moved(journal: Journal) -> Iterator[tuple[str, float]]:
+    for entry in journal.entries():
+        if entry.damage is None:
+            until = (
+                datetime.fromisoformat(entry.applied_at).timestamp() if entry.applied_at else inf
+            )
+            for step in journal.intent(entry.name).plan.moves:
+                yield from ((path, until) for path in (step.source, step.target))
 
 
 def _digests(journal: Journal) -> Iterator[str]:

@@ -30,12 +30,14 @@ _HISTORY = (
     "undoes",
     "damage",
 )
+_DIFF = ("mark", "path", "size_a", "size_b", "reason")
 _RULES = ("code", "rule", "severity", "since", "summary")
 
 # What the document calls its list, what one item is, and its columns; a dot enters an object.
 _LISTS: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
     "latest": ("checkpoints", "pick", _PICKS),
     "best": ("checkpoints", "pick", _PICKS),
+    "diff": ("files", "file", _DIFF),
     "history": ("entries", "apply", _HISTORY),
     "rules": ("rules", "rule", _RULES),
 }

@@ -18,6 +18,7 @@ DOCUMENTS: Mapping[str, type[msgspec.Struct]] = {
     "plans": shapes.PlansDocument,
     "picks": shapes.PicksDocument,
     "history": shapes.HistoryDocument,
+    "diff": shapes.DiffDocument,
     "rules": shapes.RulesDocument,
     "error": shapes.ErrorDocument,
     "saved-plan": WirePlan,

@@ -296,6 +296,38 @@ class HistoryDocument(Envelope, kw_only=True):
     entries: list[Entry]
 
 
+class ComparedFile(Struct):
+    """One name, and what both places have under it."""
+
+    mark: Annotated[
+        Literal["=", "*", "+", "-"], Meta(description="the same, differs, only in A, only in B")
+    ]
+    path: str
+    size_a: Count | None
+    size_b: Count | None
+    reason: Literal["kind", "size", "content"] | None
+
+
+class DiffSummary(Struct):
+    """How many names have each mark."""
+
+    same: Count
+    differ: Count
+    only_a: Count
+    only_b: Count
+
+
+class DiffDocument(Envelope, kw_only=True):
+    """`ckptctl diff --json`."""
+
+    command: Literal["diff"]
+    a: str
+    b: str
+    identical: bool
+    files: list[ComparedFile]
+    summary: DiffSummary
+
+
 class Section(Struct):
     """A part of a rule's page."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 # A rewrite has no limit: what takes long is gone on with by a token.
 LIMITS = Limits(single_copy=1 << 62, deletions=100)
-_TOLD = "name,size,generation,crc32c,updated"
+_TOLD = "name,size,generation,crc32c,md5Hash,updated"
 # What a write replaces along with the content; a rewrite that is told nothing of them takes the
 # default class of the bucket.
 _KEPT = (
@@ -267,9 +268,16 @@ def _blob(item: Mapping[str, Any]) -> Blob:
         size=int(item.get("size", 0)),
         version=str(item.get("generation", "")),
         modified=datetime.fromisoformat(updated).timestamp() if updated else None,
-        digest=item.get("crc32c"),
+        digest=_digest(item),
         kept=tuple((name, item[name]) for name in _KEPT if item.get(name)),
     )
+
+
+def _digest(item: Mapping[str, Any]) -> str | None:
+    """MD5 where there is one, which is what others tell too; composed objects have none."""
+    if md5 := item.get("md5Hash"):
+        return f"md5:{base64.b64decode(md5).hex()}"
+    return f"crc32c:{item['crc32c']}" if item.get("crc32c") else None
 
 
 def _blob_of(key: str, headers: Mapping[str, str], size: int) -> Blob:

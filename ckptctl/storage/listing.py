@@ -16,6 +16,9 @@ class Listing:
         self._paths = [entry.path for entry in self._entries]
         self._by_path = {entry.path: entry for entry in self._entries}
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def get(self, path: str) -> Entry | None:
         """The entry at `path`, or None."""
         return self._by_path.get(path)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -54,7 +55,9 @@ def each(items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int) ->
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            while on_their_way := [task for task in tasks if not task.done()]:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait(on_their_way)
             ended.set()
             finished.set()
 

@@ -46,6 +46,7 @@ class ObjectStore:
             directories=False,
             max_concurrency=service.limits.requests,
             bulk=True,
+            deletions=service.limits.deletions_a_request,
         )
 
     @property
@@ -184,7 +185,9 @@ class ObjectStore:
 
         async def one(pair: tuple[Entry, str]) -> Entry:
             entry, target = pair
-            await self._copy(self._blob(entry), self._key(target) + "/" * entry.is_dir, entry.path)
+            # In a bucket, a name that no disk could have is just another name.
+            key = self._start + target if entry.is_special else self._key(target)
+            await self._copy(self._blob(entry), key + "/" * entry.is_dir, entry.path)
             return entry
 
         with self._translated("cannot copy"):
@@ -255,7 +258,7 @@ class ObjectStore:
         if _differ(source, target):
             if await self._service.comparable(target):
                 return False
-        elif source.digest and target.digest:
+        elif source.digest and source.digest == target.digest:
             return True
         # A copy is not older than what it was made of.
         return (target.modified or 0.0) >= (source.modified or 0.0)
@@ -332,7 +335,11 @@ class ObjectStore:
 
 
 def _differ(source: Blob, target: Blob) -> bool:
-    return bool(source.digest and target.digest and source.digest != target.digest)
+    """Whether the contents differ, by digests that can be held against each other."""
+    if not (source.digest and target.digest):
+        return False
+    same_kind = source.digest.partition(":")[0] == target.digest.partition(":")[0]
+    return same_kind and source.digest != target.digest
 
 
 def _add_parents(path: str, prefix: str, found: dict[str, Entry]) -> None:

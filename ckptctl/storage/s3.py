@@ -23,7 +23,7 @@ from ckptctl.storage.service import (
 )
 
 _GIB = 1 << 30
-LIMITS = Limits(single_copy=5 * _GIB, deletions=1000)
+LIMITS = Limits(single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000)
 PART = 256 << 20
 """Of a copy in parts; larger where that would be more than 10,000 of them."""
 _MOST_PARTS = 10_000
@@ -324,7 +324,7 @@ def _blob(key: str, found: Mapping[str, Any]) -> Blob:
         version=version,
         modified=modified.timestamp() if modified else None,
         # An ETag with a dash is of an upload in parts, and depends on their sizes.
-        digest=version if version and "-" not in version else None,
+        digest=f"md5:{version}" if version and "-" not in version else None,
         kept=tuple((name, found[name]) for name in names if found.get(name, "") not in _USUAL),
     )
 

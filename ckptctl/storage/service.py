@@ -21,7 +21,7 @@ class Blob:
     modified: float | None = None
     """Seconds since the epoch."""
     digest: str | None = None
-    """The same for equal contents, where the service tells one."""
+    """The same for equal contents, after the name of how it was made: ``md5:…``, ``crc32c:…``."""
     kept: tuple[tuple[str, object], ...] = ()
     """What a copy has to be told to be like this one, in the service's own words."""
 
@@ -42,7 +42,9 @@ class Limits:
     single_copy: int
     """Bytes; larger objects are copied in parts or in several calls."""
     deletions: int
-    """How many objects one request deletes."""
+    """How many objects one call of `delete` takes."""
+    deletions_a_request: int = 1
+    """How many of them go into one request."""
     requests: int = 64
     """How many requests are on their way at once, at most."""
 

@@ -21,6 +21,8 @@ class Capabilities:
     max_concurrency: int = 1
     bulk: bool = False
     """Folders move by copies of their objects, many at once: the store is a `BulkStore`."""
+    deletions: int = 1
+    """How many objects one request deletes, where `bulk`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class Entry:
     version: str | None = None
     """Of an object in a bucket: another one after every write."""
     digest: str | None = None
-    """Of an object's content, where the bucket tells one."""
+    """Of an object's content, where the bucket tells one: ``md5:…`` in hex, ``crc32c:…``."""
     kept: tuple[tuple[str, object], ...] = field(default=(), compare=False)
     """What a copy of an object has to be told to be like it."""
 

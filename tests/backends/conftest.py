@@ -21,6 +21,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.backends)
+            # One set of servers for all.
+            item.add_marker(pytest.mark.xdist_group("backends"))
 
 
 @pytest.fixture(scope="session")

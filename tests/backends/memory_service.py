@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from ckptctl.storage.object_store import ObjectStore
 from ckptctl.storage.service import (
@@ -19,6 +20,8 @@ from ckptctl.storage.service import (
     TooLong,
 )
 from tests.faults.world import Faults, World
+
+T = TypeVar("T")
 
 
 class MemoryService:
@@ -43,7 +46,7 @@ class MemoryService:
             size=len(data),
             version=str(version),
             modified=float(version),
-            digest=hashlib.md5(data).hexdigest(),
+            digest=f"md5:{hashlib.md5(data).hexdigest()}",
         )
         self.objects[key] = (data, blob)
         return blob
@@ -104,14 +107,14 @@ class MemoryService:
             if blob.version and there[1].version != blob.version:
                 changed.append(blob)
             else:
-                self._do(lambda key=blob.key: self.objects.pop(key))
+                self._do(partial(self.objects.pop, blob.key))
         return Deleted(changed=tuple(changed))
 
     async def comparable(self, blob: Blob) -> bool:
         return self.comparable_digests
 
-    def _do(self, change: Any) -> Any:
-        return self.faults.around(change)
+    def _do(self, change: Callable[[], T]) -> T:
+        return cast(T, self.faults.around(change))
 
     def _alive(self) -> None:
         if self.faults.dead:

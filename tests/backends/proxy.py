@@ -108,7 +108,7 @@ class Proxy:
         self.answers = 0
 
     def note(self, head: Head, body: bytes) -> None:
-        method, target, _ = head.first.split(" ", 2)
+        _, target, _ = head.first.split(" ", 2)
         record = {"op": operation(head.first, head), "path": unquote(target)}
         if record["op"] == "DELETE_BATCH":
             record["keys"] = str(body.count(b"<Key>"))

@@ -90,10 +90,11 @@ def free_port(*, beside: int = 0) -> int:
 
 
 def answers(url: str) -> bool:
-    with contextlib.suppress(OSError, urllib.error.URLError):
+    try:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
-    return False
+    except (OSError, urllib.error.URLError):
+        return False
 
 
 class Weed(Server):

@@ -8,10 +8,10 @@ from ckptctl.storage.object_store import ObjectStore
 from tests.backends.conftest import Bucket
 from tests.contract.test_store_contract import *  # noqa: F403
 
-del test_create_has_one_winner_among_processes  # type: ignore[name-defined]  # noqa: F821
+del test_create_has_one_winner_among_processes  # noqa: F821
 
 
-@pytest.fixture
+@pytest.fixture  # type: ignore[no-redef]
 def store(bucket: Bucket) -> ObjectStore:
     """An empty store on each server."""
     return bucket.empty_store()
