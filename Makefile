@@ -7,7 +7,7 @@ RAYS := 2.54.1 2.7.2 2.9.3 2.60.0 2.6.3
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs clean rays matrix
+.PHONY: help demo test speed lint format docs clean rays matrix
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -22,6 +22,9 @@ test: .venv/.installed-dev rays ## install, with the real Rays that the tests as
 	@command -v groff >/dev/null 2>&1 \
 	  || echo "left out: groff is not here, so the manual page is not set"
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+speed: .venv/.installed-dev ## the tests that compare times, one after the other
+	@$(BIN)/python -m pytest -q -m speed -s
 
 lint: .venv/.installed-dev ## ruff and mypy
 	@$(BIN)/ruff check --quiet .

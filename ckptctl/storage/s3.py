@@ -11,6 +11,7 @@ from typing import Any
 from ckptctl._version import __version__
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.s3_answers import answer_of
+from ckptctl.storage.s3_shortcut import Shortcut
 from ckptctl.storage.service import (
     ABSENT,
     Answer,
@@ -73,6 +74,7 @@ class S3:
         self._part = part
         self._conditional_copies = True
         self._conditional_batches = True
+        self._shortcut = Shortcut(bucket)
 
     @property
     def limits(self) -> Limits:
@@ -135,6 +137,13 @@ class S3:
         """One COPY, or an upload in parts where the object is too large for that."""
         if source.size > self._limits.single_copy:
             return await self._copy_in_parts(source, key)
+        client = await self._client()
+        etag = await self._shortcut.copy(client, source.key, key, self._headers(source))
+        if etag is None:
+            etag = await self._shortcut.watched(client, key, lambda: self._copy(source, key))
+        return _blob(key, {"ETag": etag, "Size": source.size})
+
+    async def _copy(self, source: Blob, key: str) -> str:
         told = self._only_if_new() | _classes(source)
         told["CopySource"] = {"Bucket": self._bucket, "Key": source.key}
         told["CopySourceIfMatch"] = f'"{source.version}"'
@@ -143,8 +152,17 @@ class S3:
         except Answer as error:
             if not self._without_conditions(error):
                 raise
-            return await self.copy(source, key)
-        return _blob(key, {**found["CopyObjectResult"], "Size": source.size})
+            return await self._copy(source, key)
+        return str(found["CopyObjectResult"]["ETag"])
+
+    def _headers(self, source: Blob) -> dict[str, str]:
+        """The same as headers."""
+        told = {"x-amz-copy-source-if-match": f'"{source.version}"'}
+        if self._conditional_copies:
+            told["if-none-match"] = "*"
+        if kind := _classes(source).get("StorageClass"):
+            told["x-amz-storage-class"] = kind
+        return told
 
     async def delete(self, blobs: Sequence[Blob]) -> Deleted:
         """One request, whatever the number."""
@@ -275,10 +293,16 @@ class S3:
                 raise Conflict from error
             raise
 
-    async def _call(self, method: str, **told: Any) -> Any:  # noqa: ANN401
+    async def _client(self) -> Any:  # noqa: ANN401
         try:
             await self._fs.set_session()
-            client = _quickened(await self._fs.get_s3(self._bucket))
+            return _quickened(await self._fs.get_s3(self._bucket))
+        except Exception as error:  # botocore and aiohttp raise what they like
+            raise answer_of(error) from error
+
+    async def _call(self, method: str, **told: Any) -> Any:  # noqa: ANN401
+        client = await self._client()
+        try:
             told = _known(client, method, {**self._fs.req_kw, **told})
             return await getattr(client, method)(Bucket=self._bucket, **told)
         except Exception as error:  # botocore and aiohttp raise what they like

@@ -79,6 +79,7 @@ def test_a_rename_in_gcs_is_one_rewrite_and_one_deletion_an_object(gs: Bucket) -
     assert sum("ifGenerationMatch=1" in path for path in gone) == OBJECTS
 
 
+@pytest.mark.speed
 @pytest.mark.parametrize("delay", [0, 30])
 def test_a_rename_takes_no_longer_than_s5cmd_does(s3: Bucket, delay: int) -> None:
     """By the best of some runs of each, taken in turns: the machine has other work too."""

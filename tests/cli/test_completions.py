@@ -156,4 +156,8 @@ def test_a_completion_takes_no_longer_than_two_calls_for_help(
         return time.monotonic() - begun
 
     # On a busy machine single times say little.
-    assert min(complete(line)[1] for _ in range(3)) <= 2 * min(help_takes() for _ in range(3))
+    offers, helps = [complete(line)[1]], [help_takes()]
+    while min(offers) > 2 * min(helps) and len(offers) < 12:
+        offers.append(complete(line)[1])
+        helps.append(help_takes())
+    assert min(offers) <= 2 * min(helps)

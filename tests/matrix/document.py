@@ -25,7 +25,11 @@ again; a row that is fresh is not run twice.
 
 {scenarios}
 
-Where nothing else is said, a run broke off by an exception in training.
+Where nothing else is said, a run broke off by an exception in training. What a kill left was mended
+first, by `ckptctl reindex --quarantine --allow-live`; the columns after it begin from there. Where
+folders stayed whose metrics neither a record nor a row tells, the others were renamed with
+`--on-missing skip`. Where a row names `{{index}}`, `{{training_iteration}}` was tried first, and
+refused.
 
 ## What the columns say
 
