@@ -26,7 +26,7 @@ from ckptctl.layouts import (
 from ckptctl.layouts.payload import why_torn
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
-from ckptctl.model.experiment import Experiment, Unreadable
+from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
 from ckptctl.storage.location import open_reader, parent_of
 from ckptctl.storage.store import Entry, Reader
 
@@ -231,11 +231,27 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
         problems=(
             *experiment.problems,
             *(Unreadable(file=p, reason=why) for p, why in place.tree.unreadable.items()),
+            *_not_followed(experiment, place.tree),
         ),
         pending=_pending(place.own),
         quarantined=_quarantined(place.own),
         lock_holder=_lock_holder(reader, place),
     )
+
+
+def _not_followed(experiment: Experiment, tree: Tree) -> Iterator[Unreadable]:
+    """Records and trials behind a link or a special file: there, but nobody looked."""
+    trials = {t.dirname for t in experiment.trials}
+    logs = {f"{name}/{log}" for name in trials for log in ("result.json", "progress.csv")}
+    for path in experiment.odd:
+        state = "/" not in path and path.startswith(_STATE_PREFIX) and path.endswith(".json")
+        if path in tree.unreadable or not (state or path in trials or path in logs):
+            continue
+        yield Unreadable(
+            file=path,
+            reason="it is a symbolic link or a special file, which is never followed",
+            role=RecordRole.STATE if state else None,
+        )
 
 
 def _demands(reader: Reader, place: _Place, asked: _Asked) -> Demands:

@@ -141,9 +141,10 @@ def plan_from_json(data: bytes, *, source: str = "the plan") -> Plan:
 
     try:
         value = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
-            f"{source} is no saved plan: {error}",
+            f"{source} is no saved plan: {why}",
             hint="--plan-out FILE saves one",
             location=source,
         ) from error

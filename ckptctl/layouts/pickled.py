@@ -41,6 +41,11 @@ class Pickled:
         """The names of an object's attributes."""
         return frozenset(attrs(self._value))
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list, also an empty one."""
+        return isinstance(self._value, list)
+
     def items(self) -> Iterator[Pickled]:
         """The items of a list or set; of anything else none."""
         value = self._value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ckptctl.codec.errors import CodecError
+from ckptctl.codec.errors import CodecError, RecordError
 from ckptctl.codec.json_records import load_json
 from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.pickled import Pickled, open_fallback
@@ -129,6 +129,8 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
     base, meta = f"trial_data/{position}/0#", f"trial_data/{position}/1#"
     storage = open_fallback(trial.get("storage"))
     manager = open_fallback(run.get(_MANAGER))
+    if manager.present and not manager.at("_checkpoint_results").is_list:
+        raise RecordError(f"its {_MANAGER} holds no list of checkpoints")
     last = run.get("last_result")
     last = last if isinstance(last, Mapping) else {}
     records = tuple(_records(manager, f"{meta}{_MANAGER}#_checkpoint_results"))

@@ -121,7 +121,8 @@ def check_name(name: str) -> tuple[str, ...]:
         reasons.append("begins with a dot")
     if (size := len(name.encode("utf-8", "surrogatepass"))) > MAX_NAME_BYTES:
         reasons.append(f"is {size} bytes long, more than the {MAX_NAME_BYTES} a disk allows")
-    if kind_of(name) is NameKind.TEMPORARY:
+    # Ray 2.6 passes over everything that begins so, whatever follows.
+    if kind_of(name) is NameKind.TEMPORARY or name.startswith("checkpoint_tmp"):
         reasons.append("is one that Ray gives to temporary folders")
     return tuple(reasons)
 

@@ -125,7 +125,7 @@ def unreadable(experiment: Experiment) -> tuple[Refusal, ...]:
             f"{problem.reason}",
             help=("scan says what to do about it",),
         )
-        for problem in experiment.problems
+        for problem in (*experiment.problems, *(p for t in experiment.trials for p in t.problems))
         if problem.role is RecordRole.STATE or problem.file == experiment.state_file
     )
 

@@ -220,3 +220,11 @@ def test_undo_of_a_folder_with_several_experiments_asks_which(
     answer = ckptctl("undo", tmp_path, "--yes")
     assert answer.code == 2
     assert CLEAN in answer.err
+
+
+def test_a_plan_that_is_nested_without_end_is_no_plan(ckptctl: Call, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text("[" * 100_000)
+    answer = ckptctl("apply", plan, "--yes")
+    assert answer.code == 2
+    assert "is no saved plan: it is nested too deeply" in answer.err
