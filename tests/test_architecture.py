@@ -53,7 +53,8 @@ CLOCKS = {
     "uuid.uuid1",
     "uuid.uuid4",
 }
-CLOCK_HOMES = ("executor", "journal", "liveness", "cli")
+# A signed request tells when it was made.
+CLOCK_HOMES = ("executor", "journal", "liveness", "cli", "storage/s3_shortcut.py")
 
 CEILING = 450
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 OBJECTS = "CkptctlObjects"
 """Where an answer holds what it lists."""
@@ -31,20 +31,19 @@ def _take_apart(
     if response_dict.get("status_code") != 200:
         return
     try:
-        root = Xml.fromstring(response_dict["body"])  # noqa: S314 - see above
-    except Xml.ParseError:
+        root = ET.fromstring(response_dict["body"])  # noqa: S314 - see above
+    except ET.ParseError:
         return  # botocore knows what to say
     start = root.tag.rpartition("}")[0]
     name = f"{start}}}" if start else ""
     encoded = root.findtext(f"{name}EncodingType") == "url"
     items = root.findall(name + _ITEM)
     customized_response_dict[OBJECTS] = [_item(item, name, encoded=encoded) for item in items]
-    for item in items:
-        root.remove(item)
-    response_dict["body"] = Xml.tostring(root)
+    root[:] = [child for child in root if child.tag != name + _ITEM]
+    response_dict["body"] = ET.tostring(root)
 
 
-def _item(item: Xml.Element, name: str, *, encoded: bool) -> dict[str, Any]:
+def _item(item: ET.Element, name: str, *, encoded: bool) -> dict[str, Any]:
     told = {child.tag[len(name) :]: child.text or "" for child in item}
     key = told["Key"]
     # Encoded as in a form, so that a plus stands for a space.

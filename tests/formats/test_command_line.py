@@ -90,7 +90,7 @@ def test_a_list_is_given(call: Call, form: str, verb: str) -> None:
 )
 def test_a_format_that_a_verb_lacks_is_a_usage_error(call: Call, verb: str, form: str) -> None:
     more = ("--to", "x") if verb == "rename" else ()
-    place = () if verb == "rules" else ("nowhere",)
+    place = {"rules": (), "diff": ("here", "there")}.get(verb, ("nowhere",))
     code, out, err = call(verb, *place, "--format", form, *more)
     assert (code, out) == (2, "")
     assert f"{verb} has no --format {form}" in err
