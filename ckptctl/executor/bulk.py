@@ -24,7 +24,6 @@ from ckptctl.journal.scene import Standing
 from ckptctl.journal.store import BACKWARD, FORWARD
 from ckptctl.model.experiment import RecordKind
 from ckptctl.model.plan import MoveTree, ReplaceFile
-from ckptctl.storage.listing import Listing
 from ckptctl.storage.store import BulkStore, Entry
 from ckptctl.storage.together import together
 
@@ -74,8 +73,6 @@ class BulkRun(Run):
 
     _all: _Objects | None = None
     """What there was at the first look, to know what a listing costs."""
-    _seen: Listing | None = None
-    """A listing made a moment ago, which saves the first look."""
     _trying: Sequence[tuple[Entry, str]] = ()
     """What is being copied, or was, while nothing else has been done."""
 
@@ -83,13 +80,6 @@ class BulkRun(Run):
     def has_copied(self) -> bool:
         """Whether copies may lie around that no finished step has made."""
         return bool(self._trying)
-
-    def start_from(self, listing: Listing) -> None:
-        """Take a listing made a moment ago for the first look.
-
-        What changed since is not copied, and nothing is replaced: the copies have conditions.
-        """
-        self._seen = listing
 
     def forward(self) -> None:
         """Do every step that is not done."""
@@ -184,7 +174,7 @@ class BulkRun(Run):
     def _copy(self, moves: Sequence[_Moving]) -> None:
         """Copy what is not copied yet."""
         if moves:
-            objects = self._first_look() or self._look(moves)
+            objects = self._look(moves)
             if pairs := [pair for move in moves for pair in self._lacking(move, objects)]:
                 self._transfer(pairs)
 
@@ -271,14 +261,6 @@ class BulkRun(Run):
         note = f"{entry.path} {how} while it was moved, and was not deleted"
         if note not in self.notes:
             self.notes.append(note)
-
-    def _first_look(self) -> _Objects | None:
-        listing, self._seen = self._seen, None
-        if listing is None:
-            return None
-        # Folders without a version are only implied by names.
-        self._all = _Objects(entry for entry in listing.below("") if entry.version is not None)
-        return self._all
 
     def _look(self, moves: Iterable[_Moving]) -> _Objects:
         return self._list([path for move in moves for path in (move.source, move.target)])
