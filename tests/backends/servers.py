@@ -70,6 +70,7 @@ class Server:
         while not is_ready():
             process = self._process
             if process is None or process.poll() is not None or time.monotonic() > until:
+                self.kill()
                 tail = (self.folder / "log").read_text(errors="replace")[-2000:]
                 raise RuntimeError(f"{self._command[0]} did not start: {tail}")
             time.sleep(0.05)
