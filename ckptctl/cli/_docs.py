@@ -29,7 +29,7 @@ def _command(one: Page) -> str:
     for title, records in one.groups.items():
         rows = [f"| {_code(term)} | {_cell(text)} |" for term, text in records]
         parts.append("\n".join([f"## {title}\n", "| | |", "|---|---|", *rows]))
-    exits = [f"| {code} | {meaning} |" for code, meaning in one.exits]
+    exits = [f"| {code} | {meaning} |" for code, meaning in one.declared.exits]
     parts.append("\n".join(["## Exit codes\n", "| code | meaning |", "|---|---|", *exits]))
     return "\n\n".join(parts) + "\n"
 

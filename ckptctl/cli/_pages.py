@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer.main
 
-from ckptctl.cli._verb import DECLARED, MEANINGS, Declared
+from ckptctl.cli._verb import DECLARED, Declared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +19,6 @@ class Page:
     usage: str
     groups: dict[str, list[tuple[str, str]]]
     """Arguments and options with their help, by heading."""
-
-    @property
-    def exits(self) -> list[tuple[int, str]]:
-        """The exit codes with their meanings."""
-        return [(int(code), MEANINGS[code]) for code in self.declared.exits]
 
 
 def pages() -> Iterator[Page]:

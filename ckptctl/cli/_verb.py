@@ -35,7 +35,10 @@ MEANINGS = {
     ExitCode.CANCELLED: "interrupted, or the answer was No",
 }
 
-WRITES = (0, 1, 2, 10, 11, 12, 13, 14, 130)
+WRITES = (0, 1, 2, 10, 11, 12, 13, 14)
+_ALWAYS = (ExitCode.BUG, ExitCode.CANCELLED)
+"""Codes that every verb may end with."""
+
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,8 @@ class Declared:
     summary: str
     examples: tuple[str, ...]
     text: str
-    exits: tuple[ExitCode, ...]
+    exits: tuple[tuple[int, str], ...]
+    """Exit codes, and what each means for this verb."""
 
 
 DECLARED: dict[str, Declared] = {}
@@ -113,6 +117,11 @@ class Verb(TyperCommand):
         arguments = [p for p in self.get_params(ctx) if _is_argument(p)]
         return ["[OPTIONS]", *(str(p.metavar) for p in arguments)]
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Begin with the examples: who asks for help mostly wants a line to copy."""
+        write_examples(formatter, DECLARED[str(self.name)].examples)
+        super().format_help(ctx, formatter)
+
     def groups(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
         """Give options and their help under the panel that each was declared for."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -129,6 +138,13 @@ class Verb(TyperCommand):
         for name, records in self.groups(ctx).items():
             with formatter.section(name):
                 formatter.write_dl(records)
+
+
+def write_examples(formatter: Any, examples: Sequence[str]) -> None:  # noqa: ANN401
+    """Write lines that can be copied as they are: they are never wrapped."""
+    formatter.write("Examples:\n")
+    formatter.write("".join(f"  {example}\n" for example in examples))
+    formatter.write_paragraph()
 
 
 _SHOW = "--show-config"
@@ -182,8 +198,14 @@ def verb(
     *,
     examples: Sequence[str],
     exits: Sequence[int] = (0, 2, 10),
+    done: str = "done, or nothing to do",
+    one: str = "--check found steps to do",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Register a function as a verb; the first line of its docstring is the summary."""
+    """Register a function as a verb; the first line of its docstring is the summary.
+
+    `done` and `one` are what the exit codes 0 and 1 mean for it.
+    """
+    meanings = MEANINGS | {ExitCode.DONE: done, ExitCode.FINDINGS: one}
 
     def register(function: Callable[P, R]) -> Callable[P, R]:
         summary, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n")
@@ -191,10 +213,10 @@ def verb(
             summary=summary,
             examples=tuple(examples),
             text=rest.strip(),
-            exits=tuple(ExitCode(code) for code in exits),
+            exits=tuple((code, meanings[ExitCode(code)]) for code in sorted({*exits, *_ALWAYS})),
         )
-        parts = [summary, "\b\n" + "\n".join(examples), rest.strip()]
-        codes = "\n".join(f"{code:>3}  {MEANINGS[ExitCode(code)]}" for code in exits)
+        parts = [summary, rest.strip()]
+        codes = "\n".join(f"{code:>3}  {meaning}" for code, meaning in DECLARED[name].exits)
         app.command(
             name,
             cls=Verb,

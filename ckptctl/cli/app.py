@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ckptctl._version import __version__
 from ckptctl.cli import apply, demo, diff, history, pick, reindex, rename, rules, scan, undo
-from ckptctl.cli._verb import SETTINGS
+from ckptctl.cli._verb import SETTINGS, write_examples
+
+_EXAMPLES = (
+    "ckptctl scan ~/ray_results/tune_lr",
+    "ckptctl reindex ~/ray_results/tune_lr",
+    "ckptctl rename ~/ray_results/tune_lr --to 'checkpoint_{training_iteration:06d}-{loss:.4f}'",
+)
+
+
+class _Verbs(TyperGroup):
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        write_examples(formatter, _EXAMPLES)
+        super().format_help(ctx, formatter)
+
 
 app = typer.Typer(
     name="ckptctl",
+    cls=_Verbs,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -55,10 +70,4 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Inspect and mend Ray Tune experiment folders: checkpoint names, indices, and the records.
-
-    \b
-    ckptctl scan ~/ray_results/tune_lr
-    ckptctl reindex ~/ray_results/tune_lr
-    ckptctl rename ~/ray_results/tune_lr --to 'checkpoint_{training_iteration:06d}-{loss:.4f}'
-    """  # noqa: D301 - \b keeps typer from joining the lines
+    """Inspect and mend Ray Tune experiment folders: checkpoint names, indices, and the records."""

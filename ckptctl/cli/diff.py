@@ -24,6 +24,8 @@ def register(app: typer.Typer) -> None:
             "ckptctl diff ~/ray_results/tune_lr /mnt/backup/tune_lr --quiet",
         ),
         exits=(0, 1, 2, 10),
+        done="nothing differs",
+        one="there are differences",
     )(diff)
 
 

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
             "ckptctl history ~/ray_results/tune_lr --json",
             "ckptctl history ~/ray_results/tune_lr --prune",
         ),
-        exits=(0, 2, 10, 11, 130),
+        exits=(0, 2, 10, 11),
     )(history)
 
 

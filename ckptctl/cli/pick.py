@@ -23,6 +23,8 @@ def register(app: typer.Typer) -> None:
             "ckptctl latest ~/ray_results/tune_lr --trial 'c08b9_00000'",
         ),
         exits=(0, 1, 2, 10),
+        done="every trial has an answer",
+        one="no answer for some trial",
     )(latest)
     verb(
         app,
@@ -32,6 +34,8 @@ def register(app: typer.Typer) -> None:
             "ckptctl best ~/ray_results/tune_lr --metric eval/acc --mode max",
         ),
         exits=(0, 1, 2, 10),
+        done="every trial has an answer",
+        one="no answer for some trial",
     )(best)
 
 

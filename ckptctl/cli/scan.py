@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
             "ckptctl scan ~/ray_results --select CKP1 --fail-on warning",
             "ckptctl scan ~/ray_results/tune_lr --json | jq '.summary'",
         ),
-        exits=(0, 1, 2, 10, 130),
+        exits=(0, 1, 2, 10),
+        done="no finding at or above --fail-on",
+        one="findings at or above --fail-on",
     )(scan)
 
 

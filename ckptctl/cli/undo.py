@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
             "ckptctl resume ~/ray_results/tune_lr",
             "ckptctl resume ~/ray_results/tune_lr --yes --json",
         ),
-        exits=(0, 2, 10, 11, 12, 13, 130),
+        exits=(0, 2, 10, 11, 12, 13),
     )(resume)
 
 

@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 import typer.main
 
 from ckptctl.cli._pages import help_of, pages
 from ckptctl.cli.app import app
+from ckptctl.cli.main import main
 
 PAGES = {page.name: page for page in pages()}
+CODES = {0, 1, 2, 10, 11, 12, 13, 14, 70, 130}
+
+
+def begins_and_ends_as_promised(verb: str, text: str) -> None:
+    lines = text.splitlines()
+    examples = PAGES[verb].declared.examples
+    assert 2 <= len(examples) <= 3
+    assert lines[: len(examples) + 2] == ["Examples:", *(f"  {e}" for e in examples), ""]
+    assert all(example.startswith("ckptctl ") for example in examples)
+    assert any(example.startswith(f"ckptctl {verb}") for example in examples)
+    codes = [line for line in lines if re.match(r" +\d+  \S", line)]
+    assert lines[-len(codes) - 1].strip() == "Exit codes:"
+    assert lines[-len(codes) :] == codes
+    told = [int(line.split()[0]) for line in codes]
+    assert told == sorted(told)
+    assert set(told) <= CODES
+    assert {0, 2, 70, 130} <= set(told)
 
 
 @pytest.mark.parametrize("verb", PAGES)
-def test_examples_come_first_and_exit_codes_last(verb: str) -> None:
-    lines = [line for line in help_of(verb).splitlines() if line.strip()]
-    examples = PAGES[verb].declared.examples
-    first = next(n for n, line in enumerate(lines) if line.startswith(f"  ckptctl {verb}"))
-    assert first <= 3  # behind the usage and one sentence
-    assert 2 <= len(examples) <= 3
-    codes = [line for line in lines if re.match(r" +\d+  \S", line)]
-    assert lines[-len(codes) - 1].strip() == "Exit codes:"
-    assert [int(line.split()[0]) for line in codes] == [c for c, _ in PAGES[verb].exits]
+def test_examples_come_first_and_exit_codes_last(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([verb, "--help"]) == 0
+    begins_and_ends_as_promised(verb, capsys.readouterr().out)
+    begins_and_ends_as_promised(verb, help_of(verb))
+
+
+def at_a_terminal(*command: str, **more: str) -> str:
+    """What a command prints where stdout is a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(command, stdout=slave, stdin=slave, env={**os.environ, **more})
+    os.close(slave)
+    seen = b""
+    try:
+        while read := os.read(master, 65536):
+            seen += read
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    assert done.wait() == 0
+    return seen.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", ["40", "200"])
+def test_a_terminal_shows_the_same_in_its_own_width(columns: str) -> None:
+    command = (sys.executable, "-m", "ckptctl", "rename", "--help")
+    text = at_a_terminal(*command, TERM="xterm-256color", FORCE_COLOR="1", COLUMNS=columns)
+    begins_and_ends_as_promised("rename", text)
+    assert "\x1b" not in text
+
+
+def test_the_help_of_all_begins_with_examples_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    bare = capsys.readouterr().out
+    assert main(["--help"]) == 0
+    assert capsys.readouterr().out == bare
+    assert bare.startswith("Examples:\n  ckptctl scan ")
+    last = bare[bare.rindex("Exit codes") :]
+    assert {int(code) for code in re.findall(r"\d+", last)} == CODES
 
 
 EXAMPLES = [(verb, example) for verb, page in PAGES.items() for example in page.declared.examples]
@@ -42,8 +95,9 @@ def test_every_example_is_a_call_that_could_be_made(
 
 
 @pytest.mark.parametrize("verb", PAGES)
-def test_every_verb_can_be_interrupted_or_never_asks(verb: str) -> None:
-    """A verb that can ask names the code of a No."""
+def test_a_code_is_told_where_its_option_is(verb: str) -> None:
     options = {term for records in PAGES[verb].groups.values() for term, _ in records}
-    asks = any("--yes" in term for term in options)
-    assert asks <= (130 in [code for code, _ in PAGES[verb].exits])
+    told = dict(PAGES[verb].declared.exits)
+    for option in ("--check", "--fail-on"):
+        if any(option in term for term in options):
+            assert option in told[1]
