@@ -40,7 +40,6 @@ _ALWAYS = (ExitCode.BUG, ExitCode.CANCELLED)
 """Codes that every verb may end with."""
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
     """What a verb's help is made of, beside its options."""
