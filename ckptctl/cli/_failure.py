@@ -49,8 +49,7 @@ def refuse(plan: Plan, console: Console) -> None:
     if console.form == "github":
         return  # the answer tells of them
     if not console.json:
-        for reason in plan.refusals:
-            console.note(plans.refusal(reason))
+        console.note(plans.refusals(plan.refusals))
         return
     first = plan.refusals[0]
     reasons = tuple(reason.message for reason in plan.refusals)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ckptctl.errors import UsageError
@@ -93,9 +93,9 @@ class MetricMissing:
     """Names that it has and that look alike, best first."""
 
     @property
-    def message(self) -> str:
-        """The failure as a phrase."""
-        return f"has no {self.field}"
+    def value_told(self) -> str:
+        """The value behind a checkpoint's name in a list: there is none."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +106,9 @@ class MetricNotFinite:
     value: float
 
     @property
-    def message(self) -> str:
-        """The failure as a phrase."""
-        return f"has {self.field} {self.value}"
+    def value_told(self) -> str:
+        """The value behind a checkpoint's name in a list: ``loss nan``."""
+        return f"{self.field} {self.value}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +118,13 @@ class BadValue:
     field: str
     value: MetricValue
     reason: str
-    hint: str
+    fitting: Field
+    """The same field with a spec that fits."""
 
     @property
-    def message(self) -> str:
-        """The failure as a phrase."""
-        return f"has {self.field} {shown(self.value)}: {self.reason}"
+    def value_told(self) -> str:
+        """The value behind a checkpoint's name in a list: ``loss 0.25``."""
+        return f"{self.field} {shown(self.value)}"
 
 
 RenderFailure = MetricMissing | MetricNotFinite | BadValue
@@ -175,11 +176,11 @@ class Template:
     def prefixed(self, prefix: str, field: Field) -> Template:
         """The same with ``<field>-`` in front, behind `prefix` where the template begins so."""
         head, *rest = self.parts or ("",)
-        if isinstance(head, str) and head.startswith(prefix):
-            rest = [f"-{head[len(prefix) :]}", *rest]
-        else:
-            rest = ["-", head, *rest]
-        return Template(tuple(_joined([prefix, field, *rest])))
+        if isinstance(head, str):
+            head = head.removeprefix(prefix)
+        following = [part for part in (head, *rest) if part]
+        joint = ["-"] if following else []
+        return Template(tuple(_joined([prefix, field, *joint, *following])))
 
 
 def _rendered(field: Field, values: Values) -> str | RenderFailure:
@@ -192,14 +193,9 @@ def _rendered(field: Field, values: Values) -> str | RenderFailure:
     try:
         return field.spec.format(value)
     except SpecError as error:
-        hint = _fitting_field(field, value)
-        return BadValue(field=field.name, value=value, reason=str(error), hint=hint)
-
-
-def _fitting_field(field: Field, value: MetricValue) -> str:
-    if isinstance(value, float):
-        return f"{{{field.name}:.4f}} fits"
-    return f"{{{field.name}}} fits"
+        spec = FormatSpec.parse(".4f" if isinstance(value, float) else "")
+        fitting = replace(field, spec=spec)
+        return BadValue(field=field.name, value=value, reason=str(error), fitting=fitting)
 
 
 @lru_cache(maxsize=256)

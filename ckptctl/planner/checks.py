@@ -25,13 +25,18 @@ def check(
     """Every reason against the new names; none where no name changes.
 
     `last_used` is the trial's counter as the plan leaves it. With `allow_reorder` names may sort
-    in another order than they were saved, but never collide.
+    in another order than they were saved, but never collide. Names that cannot be given are
+    refused for that alone: what they would collide with or sort before says nothing.
     """
     if not after.names:
         return
-    yield from _bad_names(after, describe)
-    yield from _collisions(after, describe)
-    yield from _held_names(after, describe)
+    impossible = [*_bad_names(after, describe)] or [
+        *_collisions(after, describe),
+        *_held_names(after, describe),
+    ]
+    if impossible:
+        yield from impossible
+        return
     if not allow_reorder:
         yield from _text_order(after, describe)
     yield from _next_save(after, last_used, describe, allow_reorder=allow_reorder)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ckptctl.model.format_spec import FormatSpec
 from ckptctl.model.names import PREFIX
 from ckptctl.model.template import Field, Template
+from ckptctl.planner.mending import bare, without
 
 __all__ = ["Proposal", "propose"]
 
 _MAX_PRECISION = 17
 """With 17 significant digits a float is told apart from every other."""
 _MAX_PADDING = 12
+_LEADS = 2 * _MAX_PADDING + 3
+"""How many changes of one template there are at most."""
 _RENDERS = 2_000_000
 """About how many names a search may make; the least of it is spent on one try at each width."""
 
@@ -48,16 +51,17 @@ def _keep(fields: tuple[Field, ...]) -> str:
 
 
 def propose(
-    template: Template, passes: Callable[[Template], bool], *, names: int
+    templates: Iterable[Template], passes: Callable[[Template], bool], *, names: int
 ) -> Proposal | None:
-    """The first change of `template` that `passes`, or None; `names` is how many it has to give.
+    """The first change of the first of `templates` that `passes`; `names` is how many it gives.
 
-    Tried in turn: the template as it is, zeros in front of its first field, of all its fields,
-    then the iteration or the index in front of everything; each with its own precision, and with
-    the smallest higher one.
+    Tried in turn with each: the template as it is, zeros in front of its first field, of all its
+    fields, then the iteration or the index in front of everything; each with its own precision,
+    and with the smallest higher one. Last come the iteration and the index alone. None where not
+    even these pass.
     """
-    left = max(2 * (2 * _MAX_PADDING + 3), _RENDERS // max(names, 1))
-    for lead in _leads(template):
+    left = max(2 * _LEADS, _RENDERS // max(names, 1))
+    for lead in (lead for template in templates for lead in _leads(template)):
         precisions = _precisions(lead.template)
         tries = [0, *([precisions[-1]] if precisions else [])]
         if not any(passes(_sharpened(lead, p).template) for p in tries):
@@ -69,8 +73,8 @@ def propose(
                 if passes(proposal.template)
             )
         if left <= 0:
-            return None
-    return None
+            break
+    return next((Proposal(template=t, order=t.fields) for t in bare() if passes(t)), None)
 
 
 def _leads(template: Template) -> Iterator[Proposal]:
@@ -81,7 +85,8 @@ def _leads(template: Template) -> Iterator[Proposal]:
             yield from _padded(template, fields[: 1 if only_first else None], width)
     for name in ("training_iteration", "index"):
         field = Field(name=name, spec=FormatSpec.parse("06d"))
-        yield Proposal(template=template.prefixed(PREFIX, field), order=(field,))
+        rest = without(template, lambda f: f.name == name)  # noqa: B023 - called at once
+        yield Proposal(template=rest.prefixed(PREFIX, field), order=(field,))
 
 
 def _padded(template: Template, fields: tuple[Field, ...], width: int) -> Iterator[Proposal]:

@@ -182,8 +182,9 @@ class _Work:
 
 
 def _portability(renames: tuple[tuple[str, str, str], ...]) -> Iterator[str]:
-    problems: dict[str, str] = {}
+    """Notes on new names that a scan would find (CKP006); of many like it, one."""
+    problems: dict[tuple[str, ...], str] = {}
     for _, _, new in renames:
-        for problem in portable(new):
-            problems.setdefault(problem, new)
-    return (f"the name {new} {problem}" for problem, new in problems.items())
+        if found := portable(new):
+            problems.setdefault(found, new)
+    return (f"unsafe-name (CKP006): {new} {'; it '.join(found)}" for found, new in problems.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
 from operator import itemgetter
 
 from ckptctl.model.experiment import Experiment
@@ -148,14 +148,21 @@ def _notes(plan: Plan, page: Page) -> list[Line]:
     return lines
 
 
-def refusal(reason: Refusal) -> list[Line]:
-    """One reason why a plan is not applied, with what would pass."""
-    lines: list[Line] = [line(Span("error: ", Style.ERROR), f"refused: {reason.message}")]
-    lines += [line(detail, indent=4) for detail in reason.details or reason.checkpoints]
-    for number, text in enumerate(reason.help):
-        start = Span("help: " if number == 0 else "      ", Style.STRONG)
-        lines.append(line(start, text, indent=2))
+def refusals(reasons: Sequence[Refusal]) -> list[Line]:
+    """Say why a plan is not applied, and what would pass; help that is the same comes once."""
+    lines: list[Line] = []
+    for reason, following in zip_longest(reasons, reasons[1:]):
+        lines.append(line(Span("error: ", Style.ERROR), f"refused: {reason.message}"))
+        lines += [line(detail, indent=4) for detail in reason.details or reason.checkpoints]
+        if following is None or following.help != reason.help:
+            lines += _help(reason.help)
     return lines
+
+
+def _help(texts: Sequence[str]) -> Iterator[Line]:
+    for number, text in enumerate(texts):
+        start = Span("help: " if number == 0 else "      ", Style.STRONG)
+        yield line(start, text, indent=2)
 
 
 def outcome(plan: Plan, done: Outcome) -> list[Line]:

@@ -170,7 +170,19 @@ def test_renumbering_keeps_every_promise_and_is_done_once(
     assert plan_reindex_by(after, policy).is_empty
 
 
-@given(experiments(), st.sampled_from(TEMPLATES))
+REFUSED = [
+    *TEMPLATES,
+    "model_{training_iteration:06d}",
+    "checkpoint_{los:.2f}",
+    "checkpoint_{zzz}-{training_iteration}",
+    "checkpoint_{training_iteration:06d}/{loss:.1f}",
+    "checkpoint_{loss:06d}\n",
+    ".",
+    "",
+]
+
+
+@given(experiments(), st.sampled_from(REFUSED))
 @settings(max_examples=100)
 def test_each_template_that_a_refusal_proposes_passes(experiment: Experiment, text: str) -> None:
     draft = plan_rename(experiment, Template.parse(text))

@@ -207,8 +207,11 @@ def test_plain_folders_need_no_prefix_and_train_v2_no_padding() -> None:
 
 
 def test_names_that_make_trouble_elsewhere_are_noted_once() -> None:
-    draft = _plan(_one([0.5, 0.25]), "checkpoint_{index:06d}:{loss:.2f}")
-    assert sum("Windows" in note for note in draft.notes) == 1
+    for end, reason in ((":{loss:.2f}", "':', which Windows refuses"), (" ", "a space or a dot")):
+        draft = _plan(_one([0.5, 0.25]), f"checkpoint_{{index:06d}}{end}")
+        (note,) = (note for note in draft.notes if "CKP006" in note)
+        assert note.startswith("unsafe-name (CKP006): checkpoint_000000")
+        assert reason in note
 
 
 def test_only_the_trial_that_location_names_is_renamed() -> None:
@@ -313,7 +316,10 @@ def test_a_metric_that_nobody_reported_is_refused_with_the_nearest_name() -> Non
 
 def test_a_metric_far_from_every_name_lists_those_that_there_are() -> None:
     refusal = _refusal(_plan(_one([0.5]), "checkpoint_{index:06d}-{zzz}"))
-    assert refusal.help == ("its metrics: loss",)
+    assert refusal.help == (
+        "its metrics: loss",
+        "ckptctl rename runs/exp --to 'checkpoint_{training_iteration:06d}'",
+    )
 
 
 def _without(loss: float | None) -> Experiment:
@@ -347,7 +353,8 @@ def test_a_spec_that_does_not_fit_is_refused_with_one_that_does() -> None:
     refusal = _refusal(_plan(_one([0.25]), "checkpoint_{index:06d}-{loss:d}", on_missing="skip"))
     assert refusal.code == "bad-name"
     assert "no whole number" in refusal.message
-    assert refusal.help == ("{loss:.4f} fits",)
+    assert refusal.help[0] == "{loss:.4f} fits"
+    assert _proposed(refusal) == "checkpoint_{index:06d}-{loss:.4f}"
 
 
 def test_failures_in_several_trials_are_one_refusal() -> None:
