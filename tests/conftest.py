@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 GROUPS = {"judge": "ray", "matrix": "ray", "backends": "servers"}
 """Tests that share what is dear to start: with several workers, one works through each group."""
+_RAY = re.compile(r"\[(\d+\.\d+\.\d+)")
+"""The Ray that a test asks, as the first of its parameters: each Ray is a group of its own."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -23,6 +26,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             folders = nodeid.partition("::")[0].split("/")
-            return next((GROUPS[f] for f in folders if f in GROUPS), nodeid)
+            group = next((GROUPS[f] for f in folders if f in GROUPS), nodeid)
+            asked = _RAY.search(nodeid) if group == "ray" else None
+            return f"ray-{asked[1]}" if asked else group
 
     return ByFolder(config, log)

@@ -54,7 +54,7 @@ CLOCKS = {
     "uuid.uuid4",
 }
 # A signed request tells when it was made.
-CLOCK_HOMES = ("executor", "journal", "liveness", "cli", "storage/s3_shortcut.py")
+CLOCK_HOMES = ("executor", "journal", "liveness", "cli", "storage/s3_swift.py")
 
 CEILING = 450
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ckptctl.storage.listing import Listing
 _PAGE = 1000
 # How often an apply lists the whole, what it asks for a record, and for lock and journal.
-_LISTINGS, _FOR_A_RECORD, _FOR_ALL = 4, 5, 12
+_LISTINGS, _FOR_A_RECORD, _FOR_ALL = 3, 5, 9
 
 
 def plan_rename(

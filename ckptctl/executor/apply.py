@@ -164,12 +164,17 @@ def _apply(work: Work, course: Course, *, unmakes: tuple[str, ...] = ()) -> Outc
         begin(store, name, intent, _old_contents(work, scene, course))
     except _STOPPERS as error:
         raise _nothing_done(work, name, error) from error
-    return _forward(_run(work, journal, name, intent, course), again=False)
+    return _forward(_run(work, journal, name, intent, course, scene), again=False)
 
 
-def _run(work: Work, journal: Journal, name: str, intent: Intent, course: Course) -> Run:
-    kind = BulkRun if work.store.capabilities.bulk else Run
-    return kind(work, journal, name, intent, course)
+def _run(  # noqa: PLR0913, PLR0917 - all that a run is made of
+    work: Work, journal: Journal, name: str, intent: Intent, course: Course, scene: Scene
+) -> Run:
+    if not work.store.capabilities.bulk:
+        return Run(work, journal, name, intent, course)
+    run = BulkRun(work, journal, name, intent, course)
+    run.start_from(scene.listing)
+    return run
 
 
 def _old_contents(work: Work, scene: Scene, course: Course) -> Iterator[tuple[str, bytes]]:
@@ -190,8 +195,9 @@ def _pick_up(work: Work, journal: Journal, entry: JournalEntry) -> Run:
     work.store.sweep(
         sorted({s.path for strand in course.strands for s in strand.spans if s.digest})
     )
-    run = _run(work, journal, entry.name, intent, course)
-    run.stand(locate(Scene(work.store), course, journal, entry.name))
+    scene = Scene(work.store)
+    run = _run(work, journal, entry.name, intent, course, scene)
+    run.stand(locate(scene, course, journal, entry.name))
     return run
 
 

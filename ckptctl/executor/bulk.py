@@ -24,6 +24,7 @@ from ckptctl.journal.scene import Standing
 from ckptctl.journal.store import BACKWARD, FORWARD
 from ckptctl.model.experiment import RecordKind
 from ckptctl.model.plan import MoveTree, ReplaceFile
+from ckptctl.storage.listing import Listing
 from ckptctl.storage.store import BulkStore, Entry
 from ckptctl.storage.together import together
 
@@ -73,6 +74,8 @@ class BulkRun(Run):
 
     _all: _Objects | None = None
     """What there was at the first look, to know what a listing costs."""
+    _seen: Listing | None = None
+    """A listing made a moment ago, which saves the first look; None once a step is done."""
     _trying: Sequence[tuple[Entry, str]] = ()
     """What is being copied, or was, while nothing else has been done."""
 
@@ -80,6 +83,13 @@ class BulkRun(Run):
     def has_copied(self) -> bool:
         """Whether copies may lie around that no finished step has made."""
         return bool(self._trying)
+
+    def start_from(self, listing: Listing) -> None:
+        """Take a listing made a moment ago for the first look.
+
+        What changed since is not copied, and nothing is replaced: the copies have conditions.
+        """
+        self._seen = listing
 
     def forward(self) -> None:
         """Do every step that is not done."""
@@ -169,14 +179,15 @@ class BulkRun(Run):
         self.done += -(self.standing[strand].position > place) if back else 1
         self.standing[strand] = Standing(position=place if back else place + 1)
         self._trying = ()
+        self._seen = None  # it shows what was before this step
         self.work.progress.advance(len(self.intent.plan.steps) - self.done if back else self.done)
 
     def _copy(self, moves: Sequence[_Moving]) -> None:
         """Copy what is not copied yet."""
         if moves:
-            objects = self._look(moves)
+            objects = self._first_look() or self._look(moves)
             if pairs := [pair for move in moves for pair in self._lacking(move, objects)]:
-                self._transfer(pairs)
+                self._transfer(pairs, moves)
 
     def _lacking(self, move: _Moving, objects: _Objects) -> list[tuple[Entry, str]]:
         """What is to be copied; what a run before this one has copied is not."""
@@ -194,7 +205,7 @@ class BulkRun(Run):
                 raise self._changed(f"{there.path}: not a copy of {entry.path}")
         return pairs
 
-    def _transfer(self, pairs: Sequence[tuple[Entry, str]]) -> None:
+    def _transfer(self, pairs: Sequence[tuple[Entry, str]], moves: Sequence[_Moving]) -> None:
         progress = self.work.progress if isinstance(self.work.progress, Transfer) else None
         done = size = 0
         total = sum(entry.size for entry, _ in pairs)
@@ -206,9 +217,21 @@ class BulkRun(Run):
                 if progress is not None:
                     progress.transfer(done, len(pairs), size, total)
                 self.work.between()
+            if self._bulk.unchecked:
+                self._look_at(pairs, self._look(moves))
         except StalePlanError:
             self._take_copies_back()
             raise
+
+    def _look_at(self, pairs: Sequence[tuple[Entry, str]], objects: _Objects) -> None:
+        """Compare copies before any record names them."""
+        there = [(entry, target, objects.get(target, entry)) for entry, target in pairs]
+        if lacking := [target for _, target, copy in there if copy is None]:
+            raise OSError(f"the copy {lacking[0]} is not there")
+        others = {e.path: copy for e, _, copy in there if copy and not self._bulk.is_copy(e, copy)}
+        if others:
+            self._bulk.discard(list(others.values()))
+            raise self._changed(f"{min(others)}: its content changed")
 
     def _take_copies_back(self) -> None:
         """Where something was in the way of the first copies, leave none of them behind."""
@@ -261,6 +284,14 @@ class BulkRun(Run):
         note = f"{entry.path} {how} while it was moved, and was not deleted"
         if note not in self.notes:
             self.notes.append(note)
+
+    def _first_look(self) -> _Objects | None:
+        listing, self._seen = self._seen, None
+        if listing is None:
+            return None
+        # Folders without a version are only implied by names.
+        self._all = _Objects(entry for entry in listing.below("") if entry.version is not None)
+        return self._all
 
     def _look(self, moves: Iterable[_Moving]) -> _Objects:
         return self._list([path for move in moves for path in (move.source, move.target)])

@@ -123,7 +123,10 @@ def release(store: Store, held: Held) -> None:
         return
     first, *rest = held.chain
     store.remove([first])
-    store.remove([*rest, OWN])
+    if store.capabilities.directories:
+        rest.append(OWN)
+    if rest:
+        store.remove(rest)
 
 
 def renew(store: Store, held: Held, now: float) -> Held:
@@ -150,7 +153,7 @@ def _chain(reader: Reader) -> list[tuple[str, Lock]]:
     """The lock and its successors; empty where there is no lock."""
     found: list[tuple[str, Lock]] = []
     path = LOCK
-    while reader.stat(path) is not None:
+    while path == LOCK or reader.stat(path) is not None:
         try:
             data = reader.read_bytes(path)
         except LocationError:

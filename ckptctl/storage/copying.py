@@ -24,12 +24,12 @@ def move(store: BulkStore, source: str, target: str) -> None:
     if not entries:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
     moved = {entry.path: target + entry.path[len(source) :] for entry in entries}
+    made: list[Entry] = []
     try:
-        for _ in store.copy([(entry, moved[entry.path]) for entry in entries]):
-            pass
+        made.extend(store.copy([(entry, moved[entry.path]) for entry in entries]))
         check(store, entries, moved, _tree(store, target))
     except Exception:
-        _take_back(store, entries, moved, target)
+        _take_back(store, entries, made, moved, target)
         raise
     if changed := store.discard(entries):
         raise StalePlanError(
@@ -63,8 +63,20 @@ def check(
 
 
 def _take_back(
-    store: BulkStore, entries: Sequence[Entry], moved: Mapping[str, str], target: str
+    store: BulkStore,
+    entries: Sequence[Entry],
+    made: Sequence[Entry],
+    moved: Mapping[str, str],
+    target: str,
 ) -> None:
-    made = {(moved[entry.path], entry.is_dir): entry for entry in entries}
-    there = [(made.get((e.path, e.is_dir)), e) for e in _tree(store, target)]
-    store.discard([e for source, e in there if source and store.is_copy(source, e)])
+    """Delete the copies: those that came back are ours, whatever they hold."""
+    sources = {(moved[entry.path], entry.is_dir): entry for entry in entries}
+    ours = {(moved[entry.path], entry.is_dir) for entry in made}
+
+    def is_ours(there: Entry) -> bool:
+        source = sources.get((there.path, there.is_dir))
+        return source is not None and (
+            (there.path, there.is_dir) in ours or store.is_copy(source, there)
+        )
+
+    store.discard([there for there in _tree(store, target) if is_ours(there)])

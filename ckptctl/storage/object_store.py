@@ -13,7 +13,7 @@ from ckptctl.storage import copying
 from ckptctl.storage.loop import each, wait_for
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, retrying
-from ckptctl.storage.service import ABSENT, Answer, Blob, Conflict, Service, TooLong
+from ckptctl.storage.service import ABSENT, UNTOLD, Answer, Blob, Conflict, Service, TooLong
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import refused, trouble
 
@@ -39,6 +39,7 @@ class ObjectStore:
         self._pace = Pace(service.limits.requests)
         self._read: dict[str, Blob] = {}
         """Objects as they were when last read: what `replace` may replace."""
+        self._unchecked = False
         self._capabilities = Capabilities(
             atomic_rename=False,
             atomic_replace=True,
@@ -82,6 +83,11 @@ class ObjectStore:
         raise LocationError(
             f"cannot open {self.location}: {cause}", hint=hint, location=self.location
         )
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether a copy was made that nobody has looked at."""
+        return self._unchecked
 
     def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every object below `prefix`, in order of path, and no folder without one."""
@@ -237,7 +243,9 @@ class ObjectStore:
     async def _copy(self, source: Blob, key: str, path: str) -> None:
         try:
             made = await retrying(lambda: self._service.copy(source, key), self._pace)
-            if _differ(source, made) and await self._service.comparable(made):
+            if made.version == UNTOLD:
+                self._unchecked = True
+            elif _differ(source, made) and await self._service.comparable(made):
                 raise OSError(f"the copy of {path} is another one")
         except Answer as error:
             if error.status != _GONE or "bucket" in error.code.lower():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -40,23 +41,39 @@ def is_transient(error: Answer) -> bool:
 
 
 class Pace:
-    """How many calls are on their way at once: fewer after each that was throttled."""
+    """How many calls are on their way at once: fewer after each that was throttled.
+
+    Of one event loop, so that nothing comes between two lines without an await.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._room = float(most)
         self._busy = 0
-        self._changed = asyncio.Condition()
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def __aenter__(self) -> None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._busy < int(self._room))
-            self._busy += 1
+        while self._busy >= int(self._room):
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self._wake()  # the turn may have come together with the end
+                raise
+        self._busy += 1
 
     async def __aexit__(self, *_: object) -> None:
-        async with self._changed:
-            self._busy -= 1
-            self._changed.notify()
+        self._busy -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        free = int(self._room) - self._busy
+        while free > 0 and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
 
     def slower(self) -> None:
         """The service asked for fewer requests."""

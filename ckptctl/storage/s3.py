@@ -11,9 +11,11 @@ from typing import Any
 from ckptctl._version import __version__
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.s3_answers import answer_of
-from ckptctl.storage.s3_shortcut import Shortcut
+from ckptctl.storage.s3_listing import objects, register
+from ckptctl.storage.s3_swift import Swift
 from ckptctl.storage.service import (
     ABSENT,
+    UNTOLD,
     Answer,
     Blob,
     Conflict,
@@ -24,7 +26,9 @@ from ckptctl.storage.service import (
 )
 
 _GIB = 1 << 30
-LIMITS = Limits(single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000)
+LIMITS = Limits(
+    single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000, requests=192
+)
 PART = 256 << 20
 """Of a copy in parts; larger where that would be more than 10,000 of them."""
 _MOST_PARTS = 10_000
@@ -74,7 +78,7 @@ class S3:
         self._part = part
         self._conditional_copies = True
         self._conditional_batches = True
-        self._shortcut = Shortcut(bucket)
+        self._swift = Swift(bucket)
 
     @property
     def limits(self) -> Limits:
@@ -87,7 +91,7 @@ class S3:
         """One request for a page of the listing."""
         more = {} if token is None else {"ContinuationToken": token}
         found = await self._call("list_objects_v2", Prefix=prefix, MaxKeys=most, **more)
-        blobs = [_blob(item["Key"], item) for item in found.get("Contents", ())]
+        blobs = [_blob(item["Key"], item) for item in objects(found)]
         return blobs, found.get("NextContinuationToken") if found.get("IsTruncated") else None
 
     async def head(self, key: str) -> Blob | None:
@@ -134,13 +138,16 @@ class S3:
         return _blob(key, {**found, "ContentLength": len(data)})
 
     async def copy(self, source: Blob, key: str) -> Blob:
-        """One COPY, or an upload in parts where the object is too large for that."""
+        """One COPY, or an upload in parts where the object is too large for that.
+
+        The version is UNTOLD where obstore made it.
+        """
         if source.size > self._limits.single_copy:
             return await self._copy_in_parts(source, key)
-        client = await self._client()
-        etag = await self._shortcut.copy(client, source.key, key, self._headers(source))
-        if etag is None:
-            etag = await self._shortcut.watched(client, key, lambda: self._copy(source, key))
+        usual = self._conditional_copies and not self._fs.req_kw
+        if usual and await self._swift.copy(await self._client(), source, key):
+            return Blob(key=key, size=source.size, version=UNTOLD)
+        etag = await self._copy(source, key)
         return _blob(key, {"ETag": etag, "Size": source.size})
 
     async def _copy(self, source: Blob, key: str) -> str:
@@ -154,15 +161,6 @@ class S3:
                 raise
             return await self._copy(source, key)
         return str(found["CopyObjectResult"]["ETag"])
-
-    def _headers(self, source: Blob) -> dict[str, str]:
-        """The same as headers."""
-        told = {"x-amz-copy-source-if-match": f'"{source.version}"'}
-        if self._conditional_copies:
-            told["if-none-match"] = "*"
-        if kind := _classes(source).get("StorageClass"):
-            told["x-amz-storage-class"] = kind
-        return told
 
     async def delete(self, blobs: Sequence[Blob]) -> Deleted:
         """One request, whatever the number."""
@@ -317,8 +315,9 @@ def _known(client: Any, method: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _quickened(client: Any) -> Any:  # noqa: ANN401
-    """Half the time of a listing goes into times, since botocore guesses their form."""
+    """Most of the time of a listing goes into taking it apart, and into guessing times."""
     if not getattr(client, "_ckptctl_times", False):
+        register(client)
         with suppress(AttributeError):
             factory = client._endpoint._response_parser_factory  # noqa: SLF001
             factory.set_parser_defaults(timestamp_parser=_time)

@@ -8,6 +8,8 @@ from typing import Protocol
 
 ABSENT = ""
 """As the version that `put` expects: nothing is there yet."""
+UNTOLD = ""
+"""As the version of a copy: nobody has looked at what was copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,10 @@ class Service(Protocol):
         """Write an object; Conflict where not `expect` is there (ABSENT: nothing)."""
 
     async def copy(self, source: Blob, key: str) -> Blob:
-        """Copy an object that is still `source`, and only to where nothing is; else Conflict."""
+        """Copy an object that is still `source`, and only to where nothing is; else Conflict.
+
+        Where the version that comes back is UNTOLD, it may be of another content.
+        """
 
     async def delete(self, blobs: Sequence[Blob]) -> Deleted:
         """Delete objects that are still these; an empty version stands for any."""

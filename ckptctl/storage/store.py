@@ -114,12 +114,17 @@ class BulkStore(Store, Protocol):
     def batch(self) -> int:
         """How many objects one call of `discard` should be given."""
 
+    @property
+    def unchecked(self) -> bool:
+        """Whether copies were made whose content is to be compared, by `is_copy`, in a listing."""
+
     def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every object below `prefix`, in order of path, and no folder without one."""
 
     def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
-        """Copy objects to paths where nothing is; each comes back once its copy is known good.
+        """Copy objects to paths where nothing is; each comes back once it is copied.
 
+        The copies are known to be good unless `unchecked` says otherwise.
         What is on its way is given up where the caller stops asking.
 
         Raises:

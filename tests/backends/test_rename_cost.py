@@ -12,7 +12,7 @@ from ckptctl.model.plan import Plan
 from tests.backends.conftest import Bucket
 from tests.backends.upload import experiment, put, put_many, run_s5cmd
 
-TRIALS, CHECKPOINTS, FILES = 10, 20, 3
+TRIALS, CHECKPOINTS, FILES = 1, 200, 3
 OBJECTS = TRIALS * CHECKPOINTS * FILES
 RECORDS = 2 * TRIALS
 RUNS = 4

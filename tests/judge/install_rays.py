@@ -56,9 +56,13 @@ def verify(folder: Path, version: str) -> str | None:
 def install(folder: Path, version: str) -> None:
     venv.create(folder, with_pip=True)
     wanted = [f"ray[tune]=={version}", *constraints_for(version)]
-    pip = [str(folder / "bin" / "python"), "-m", "pip"]
-    options = ["--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", *options, *wanted], check=True)
+    python, uv = folder / "bin" / "python", Path(sys.executable).with_name("uv")
+    if uv.is_file():
+        # A tenth of the time that pip takes.
+        command = [str(uv), "pip", "install", "--python", str(python)]
+    else:
+        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    subprocess.run([*command, "--quiet", *wanted], check=True)
 
 
 def ensure(folder: Path, version: str) -> str:
@@ -72,7 +76,7 @@ def ensure(folder: Path, version: str) -> str:
     try:
         install(folder, version)
     except subprocess.CalledProcessError as error:
-        return f"FAILED: pip ended with {error.returncode}"
+        return f"FAILED: {Path(error.cmd[0]).name} ended with {error.returncode}"
     problem = verify(folder, version)
     if problem is not None:
         return f"FAILED: {problem}"

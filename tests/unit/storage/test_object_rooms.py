@@ -6,18 +6,13 @@ import asyncio
 import io
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from botocore.auth import S3SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
 
 from ckptctl.errors import LocationError
 from ckptctl.storage import retrying as trying
-from ckptctl.storage import s3_shortcut
 from ckptctl.storage.loop import each, wait_for
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, is_transient, retrying
@@ -211,61 +206,3 @@ def test_a_stream_is_of_one_version() -> None:
 def test_answers_are_one_sentence(answer: Answer, cause: str) -> None:
     error = refused(answer, "cannot read", "s3://b/exp", "x")
     assert error.message == f"cannot read s3://b/exp: x: {cause}"
-
-
-def test_a_copy_is_signed_as_botocore_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    monkeypatch.setattr(s3_shortcut, "datetime", SimpleNamespace(now=lambda _: now))
-    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: now.replace(tzinfo=None))
-    secret = Credentials("key", "secret", "token")
-    url = "https://bucket.s3.eu-west-1.amazonaws.com/exp/a%20b/%2Bc~d"
-    headers = {
-        "x-amz-copy-source": "bucket/exp/a%20b/c",
-        "x-amz-copy-source-if-match": '"etag"',
-        "if-none-match": "*",
-        "x-amz-request-payer": "requester",
-    }
-    asked = AWSRequest("PUT", url, headers=dict(headers), data=b"")
-    asked.context["payload_signing_enabled"] = True
-    S3SigV4Auth(secret, "s3", "eu-west-1").add_auth(asked)
-    seen = SimpleNamespace(url=url, headers=asked.headers)
-    way = s3_shortcut._way(seen, "exp/a b/+c~d")
-    assert way is not None and way.region == "eu-west-1"
-    assert way.start == "https://bucket.s3.eu-west-1.amazonaws.com/"
-    fixed = dict(way.fixed)
-    assert set(fixed) == {"x-amz-content-sha256", "x-amz-request-payer"}
-    own = s3_shortcut._signed(way, url, {**fixed, **headers}, secret)
-    assert own["Authorization"] == asked.headers["Authorization"]
-
-
-def test_what_was_not_signed_so_is_left_to_the_client() -> None:
-    for authorization in ("AWS4-ECDSA-P256-SHA256 Credential=k", "AWS k:s"):
-        seen = SimpleNamespace(url="https://h/k", headers={"Authorization": authorization})
-        assert s3_shortcut._way(seen, "k") is None
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "found"),
-    [
-        (200, b"<CopyObjectResult><ETag>&quot;ab12&quot;</ETag></CopyObjectResult>", "ab12"),
-        (200, b"<CopyObjectResult><ETag>ab12-3</ETag></CopyObjectResult>", "ab12-3"),
-        (403, b"<Error><Code>AccessDenied</Code></Error>", None),
-        (301, b"", None),
-    ],
-)
-def test_answers_to_a_copy(status: int, body: bytes, found: str | None) -> None:
-    assert s3_shortcut._etag(status, body) == found
-
-
-def test_answers_to_a_copy_that_failed() -> None:
-    with pytest.raises(Conflict):
-        s3_shortcut._etag(412, b"")
-    for status, body, told in (
-        (200, b"<Error><Code>InternalError</Code></Error>", (500, "InternalError")),
-        (200, b"", (0, "Cut")),
-        (503, b"<Error><Code>SlowDown</Code></Error>", (503, "SlowDown")),
-    ):
-        with pytest.raises(Answer) as caught:
-            s3_shortcut._etag(status, body)
-        assert (caught.value.status, caught.value.code) == told
-        assert is_transient(caught.value)
