@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from ckptctl.storage.store import Entry, Reader
 from ckptctl.storage.together import together
@@ -26,8 +27,7 @@ class Mark(StrEnum):
     ONLY_B = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Struct, frozen=True, kw_only=True):
     """One name, and what both places have under it."""
 
     path: str
@@ -39,8 +39,7 @@ class Compared:
     """Of `Mark.DIFFERS`: ``kind``, ``size`` or ``content``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """Two places, and every name of either, in order."""
 
     a: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.errors import LocationError
 from ckptctl.layouts import (
@@ -31,8 +33,7 @@ from ckptctl.storage.location import open_reader, parent_of
 from ckptctl.storage.store import Entry, Reader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Place(Struct, frozen=True, kw_only=True):
     """Where one experiment lies below the location that was listed."""
 
     prefix: str
@@ -65,8 +66,7 @@ class Watch(Protocol):
         """An experiment was read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Asked(Struct, frozen=True, kw_only=True):
     """How an experiment is read."""
 
     collect_globals: bool

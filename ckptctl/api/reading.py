@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ckptctl.errors import LayoutError, LocationError, UsageError
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState

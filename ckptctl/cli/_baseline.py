@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.errors import LocationError, UsageError
 from ckptctl.model.experiment import Experiment
@@ -13,8 +14,7 @@ from ckptctl.model.finding import Finding
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sorted:
+class Sorted(Struct, frozen=True, kw_only=True):
     """Findings, by whether a baseline has them."""
 
     new: tuple[Finding, ...]

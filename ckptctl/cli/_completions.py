@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import typer.main
+from msgspec import Struct
 
 LAYOUTS = ("ray-legacy", "ray-tune-2.7", "ray-tune", "ray-train-v2", "plain")
 POLICIES = ("sequential", "training_iteration", "ray-2.6")
@@ -15,8 +15,7 @@ LEVELS = ("error", "warning", "info", "never")
 _VALUES = {"--layout": LAYOUTS, "--by": POLICIES, "--fail-on": LEVELS}
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """An option as a shell has to know it."""
 
     names: tuple[str, ...]
@@ -25,8 +24,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, frozen=True):
     """A verb with its options."""
 
     name: str

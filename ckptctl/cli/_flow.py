@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.cli._console import Console
 from ckptctl.cli._failure import refuse, report
@@ -19,8 +20,7 @@ Act = Callable[[Plan, Bar | None], Outcome]
 """What is done about a plan once it may be."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consent:
+class Consent(Struct, frozen=True, kw_only=True):
     """How far a call may go."""
 
     dry_run: bool = False

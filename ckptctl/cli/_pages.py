@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import typer.main
+from msgspec import Struct
 
 from ckptctl.cli._verb import DECLARED, Declared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """One verb."""
 
     name: str

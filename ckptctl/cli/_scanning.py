@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.cli import _baseline
 from ckptctl.cli._console import Console
@@ -17,8 +19,7 @@ from ckptctl.report.renderers import Scan
 from ckptctl.report.words import count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """What a call of `scan` asks."""
 
     locations: Sequence[str]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+
+from msgspec import Struct, field
 
 from ckptctl.errors import UsageError
 from ckptctl.model.finding import Severity
@@ -24,16 +25,14 @@ class Bad(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """One value, and where it was set."""
 
     value: object
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """All that was set outside of the command line, by key: ``fail-on``, ``templates.loss``."""
 
     values: Mapping[str, Setting] = field(default_factory=dict)
@@ -148,8 +147,7 @@ def _built_in(key: str, value: object) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Struct, frozen=True, kw_only=True):
     """An option whose default can be set."""
 
     param: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 import typer.main
+from msgspec import Struct
 from typer.core import TyperCommand
 
 from ckptctl.errors import ExitCode, UsageError
@@ -40,8 +40,7 @@ _ALWAYS = (ExitCode.BUG, ExitCode.CANCELLED)
 """Codes that every verb may end with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class Declared(Struct, frozen=True, kw_only=True):
     """What a verb's help is made of, beside its options."""
 
     summary: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import EditError, PointerError, RecordError
 from ckptctl.codec.json_records import decode_text
@@ -22,8 +23,7 @@ _LINE_END = re.compile(r"\r?\n|\Z")
 _MUST_QUOTE = re.compile(r'[",\r\n]')
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     start: int
     end: int
     """Before the line end."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from ckptctl.codec.csv_records import CsvText
 from ckptctl.codec.errors import PointerError
@@ -27,8 +28,7 @@ _KEPT = 16
 """Documents kept decoded; a tracked pickle is some hundred times its bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """A document that a JSON value holds as text."""
 
     kind: RecordKind

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.codec.csv_records import CsvText
 from ckptctl.codec.documents import Documents, inner_target
@@ -53,8 +56,7 @@ class EditLike(Protocol):
         """What comes there."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     op: str
     pointer: str
     path: Steps

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from msgspec import Struct
+
 from ckptctl.codec.errors import EditError, PointerError
 from ckptctl.codec.json_text import Container, JsonText, Member
 from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
@@ -41,8 +43,7 @@ class _Changes:
     keys: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Gaps:
+class _Gaps(Struct, frozen=True):
     """What stands before the first member, between two, and behind the last."""
 
     first: str

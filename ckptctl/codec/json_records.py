@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from ckptctl.codec.errors import Malformed, RecordError
 from ckptctl.codec.json_text import JsonText, find_span
@@ -51,8 +51,7 @@ def decode_text(data: bytes) -> str:
         raise RecordError(f"not UTF-8 at byte {error.start}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line that holds a JSON value."""
 
     line: int
@@ -62,8 +61,7 @@ class Row:
     value: object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(Struct, frozen=True, kw_only=True):
     """What a JSON-lines file holds."""
 
     rows: tuple[Row, ...]

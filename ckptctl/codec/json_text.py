@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import json.decoder
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import PointerError, RecordError
 
@@ -20,8 +21,7 @@ _SKIP = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One item of an array, or one key with its value."""
 
     key: str | None
@@ -32,8 +32,7 @@ class Member:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """An array or object, entered."""
 
     start: int

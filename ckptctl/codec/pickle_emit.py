@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import EditError
 from ckptctl.codec.limits import Limits
@@ -17,8 +18,7 @@ from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
 __all__ = ["Emitter", "Foreign", "Source"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Source:
+class Source(Struct, frozen=True, kw_only=True, eq=False):
     """A value in another pickle of the same file."""
 
     doc: Doc

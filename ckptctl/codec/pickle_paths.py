@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ckptctl.codec.errors import PointerError
 from ckptctl.codec.pickle_nodes import Opaque, state_dicts
@@ -13,8 +13,7 @@ from ckptctl.codec.values import Path
 __all__ = ["Slot", "find", "tracks_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slot:
+class Slot(Struct, frozen=True, kw_only=True, eq=False):
     """A place in a container that holds a value."""
 
     owner: object

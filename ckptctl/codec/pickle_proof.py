@@ -10,6 +10,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from ckptctl.codec.errors import EditError
 from ckptctl.codec.pickle_emit import Emitter, Source
 from ckptctl.codec.pickle_nodes import Key, Opaque
@@ -22,8 +24,7 @@ __all__ = ["Expected", "Kept", "prove"]
 Place = tuple[int, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A list item that stays: its index before the edit."""
 
     index: int
@@ -43,8 +44,7 @@ class Expected:
     """Keys taken from dicts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mode:
+class _Mode(Struct, frozen=True):
     edited: bool
     """Whether edits apply below here; they do not in a copy."""
     shared: bool

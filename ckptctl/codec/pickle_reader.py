@@ -7,7 +7,7 @@ it announces, and tells no offsets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ckptctl.codec.errors import LimitExceeded, Malformed
 from ckptctl.codec.limits import Limits
@@ -45,8 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tracks:
+class Tracks(Struct, frozen=True, kw_only=True, eq=False):
     """Where things are in the bytes; only there after ``decode(track=True)``."""
 
     root: Span
@@ -60,8 +59,7 @@ class Tracks:
     """The entry of a container or Opaque, by its ``id``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Doc:
+class Doc(Struct, frozen=True, kw_only=True, eq=False):
     """One decoded pickle."""
 
     root: object

@@ -15,7 +15,8 @@ are text: whether ``3`` is a list index or a key is settled by what is there.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import PointerError
 
@@ -27,8 +28,7 @@ _SPECIAL = re.compile(r"[~/#]")
 _ESCAPED = re.compile(r"~.?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Struct, frozen=True):
     """Steps per document, outermost document first; never without a level."""
 
     levels: tuple[tuple[str, ...], ...] = ((),)

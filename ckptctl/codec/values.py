@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias, cast
+
+from msgspec import Struct, field
 
 from ckptctl.codec.errors import RecordError
 
@@ -41,15 +42,13 @@ Path: TypeAlias = tuple[str | int, ...]
 """Steps inside one pickle: a key or an attribute (str), a list or tuple index (int)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     """A tuple, where a list would be another value: Ray compares some with its own."""
 
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class New:
+class New(Struct, frozen=True, kw_only=True):
     """A new object of a class, made without its ``__init__``, with this state."""
 
     global_: str
@@ -59,29 +58,25 @@ class New:
     """What ``__new__`` is given: the value of a member of an enum."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """An independent copy of the value at a path of the same pickle."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class CopyFrom:
+class CopyFrom(Struct, frozen=True):
     """An independent copy of a value elsewhere in the same file."""
 
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """The very object at a path of the same pickle, where that is possible, else a copy."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(Struct, frozen=True):
     """An object known by name only. Read and compared, never written."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.errors import JournalError, UsageError
 from ckptctl.executor.locate import locate

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.executor.process import is_dead, this_process
 from ckptctl.journal import lock as locks
@@ -79,8 +81,7 @@ class Work:
         return (self.held.note,) if self.held and self.held.note else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """How to work: by which clock, whom to tell, and whether under the lock."""
 
     clock: Clock

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ckptctl.errors import RefusedError
 from ckptctl.journal.paths import parents
 from ckptctl.model.plan import MoveTree, Plan, ReplaceFile, Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class Tree(Struct, frozen=True, kw_only=True):
     """A folder that a plan moves, known by what was in it."""
 
     origin: str
@@ -34,8 +34,7 @@ class Tree:
     file_id: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """What one path holds from one position of its strand to another, both included."""
 
     path: str
@@ -46,8 +45,7 @@ class Span:
     """Of a record's content. With neither a tree nor a digest the path holds nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strand:
+class Strand(Struct, frozen=True, kw_only=True):
     """Steps that touch one another's paths, in order."""
 
     steps: tuple[int, ...]
@@ -61,8 +59,7 @@ class Strand:
         return (s for s in self.spans if s.first <= position <= s.last)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Course(Struct, frozen=True, kw_only=True):
     """A plan with what must hold between its steps."""
 
     plan: Plan

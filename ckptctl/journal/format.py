@@ -6,10 +6,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import cast
 
 import msgspec
+from msgspec.structs import replace
 
 from ckptctl.errors import InternalError, RefusedError, UsageError
 from ckptctl.journal.paths import check_path, is_sha256

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
+from msgspec import Struct
 
 from ckptctl.errors import JournalError, LocationError
 from ckptctl.journal.paths import LOCK, OWN
@@ -26,8 +26,7 @@ LEASE = 300.0
 _TRIES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct, frozen=True, kw_only=True):
     """A process that holds, or would hold, the lock."""
 
     host: str
@@ -66,8 +65,7 @@ class Lock(msgspec.Struct, kw_only=True):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """A lock that is ours."""
 
     lock: Lock

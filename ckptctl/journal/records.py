@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.journal.format import canonical, check_format, plan_from_json, plan_to_json
@@ -38,8 +38,7 @@ class Result(StrEnum):
     ROLLED_BACK = "rolled-back"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalEntry:
+class JournalEntry(Struct, frozen=True, kw_only=True):
     """One apply, as `history` lists it."""
 
     sequence: int
@@ -62,8 +61,7 @@ class JournalEntry:
     """Why its records cannot be read; such an entry can be neither resumed nor undone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Struct, frozen=True, kw_only=True):
     """``plan.json``: all that is needed to finish an apply, or to take it back."""
 
     plan: Plan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.errors import LocationError
 from ckptctl.journal.course import Course, Span, Strand, Tree
@@ -19,8 +20,7 @@ _NAMED = 3
 _AT_ONCE = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True):
     """How far one strand has come."""
 
     position: int

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ckptctl.errors import InternalError, JournalError
 from ckptctl.journal.paths import JOURNAL, OWN, entry_name, parse_entry_name
@@ -194,8 +196,7 @@ def history(reader: Reader) -> tuple[JournalEntry, ...]:
     return Journal(reader).entries()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnWrites:
+class OwnWrites(Struct, frozen=True, kw_only=True):
     """What ckptctl itself has written here, so that it is not taken for a run that goes on."""
 
     digests: frozenset[str] = frozenset()

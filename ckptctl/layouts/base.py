@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
+
+from msgspec import Struct
 
 from ckptctl.errors import LocationError
 from ckptctl.layouts.tree import Tree
@@ -25,8 +26,7 @@ _AHEAD = 16
 """How many records are read ahead of the one that is looked at, at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """How well a layout fits a listing, and why."""
 
     confidence: int

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.layouts.strays import Parts, count_parts, find_strays
 from ckptctl.layouts.tree import Demands, FolderFile, Tree
@@ -29,8 +31,7 @@ _ENOUGH_SIBLINGS = 2
 """With one sibling only, two names made of a step or a loss would each lack the other's file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class Folder(Struct, frozen=True, kw_only=True):
     """One checkpoint folder as it lies on storage."""
 
     name: str
@@ -112,8 +113,7 @@ def _holds(folder: Folder, name: str) -> bool:
     return any(f.path == name for f in folder.files)
 
 
-@dataclass(frozen=True, slots=True)
-class _Census:
+class _Census(Struct, frozen=True):
     """How many of some folders hold a file, and how many hold it with bytes in it."""
 
     folders: int

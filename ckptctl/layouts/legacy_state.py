@@ -7,7 +7,8 @@ saved (Ray 2.6 ``tune/trainable/trainable.py``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json

@@ -7,8 +7,9 @@ such folders has a trial for each.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from ckptctl.layouts.base import Match, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings

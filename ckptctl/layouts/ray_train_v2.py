@@ -7,8 +7,10 @@ the snapshot alone (Ray 2.54 ``train/v2/_internal/execution/checkpoint/checkpoin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_prefix import whole_members
@@ -90,8 +92,7 @@ class RayTrainV2:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Snapshot:
+class _Snapshot(Struct, frozen=True, kw_only=True):
     read: bool
     ray_version: str | None = None
     records: tuple[Record, ...] = ()

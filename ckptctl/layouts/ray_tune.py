@@ -8,8 +8,9 @@ file tells them apart: the trial's JSON of Ray 2.7 holds keys that 2.8 dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json
@@ -164,8 +165,7 @@ def _state_fields(trials: tuple[StateTrial, ...]) -> frozenset[str]:
     return frozenset[str]().union(*fields[:1]).intersection(*fields)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _State(Struct, frozen=True, kw_only=True):
     file: str | None
     trials: tuple[StateTrial, ...]
     read: bool

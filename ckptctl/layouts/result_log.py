@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ckptctl.codec.csv_records import read_column
 from ckptctl.codec.json_records import RecordError, read_lines
@@ -25,8 +26,7 @@ DIR_NAME_KEY = "checkpoint_dir_name"
 """The key under which a row names the folder that was saved with it (Ray 2.7 and newer)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultLog:
+class ResultLog(Struct, frozen=True, kw_only=True):
     """What was read of one result log."""
 
     rows: tuple[Row, ...]

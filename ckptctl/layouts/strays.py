@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.layouts.tree import FolderFile
 from ckptctl.model.checkpoint import Stray
@@ -21,8 +22,7 @@ def part_of(path: str) -> str:
     return _NUMBER.sub("#", path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(Struct, frozen=True, kw_only=True):
     """In how many of some folders a part is played at all, and by one file only."""
 
     played: Counter[str]

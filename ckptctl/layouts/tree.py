@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.storage.store import Entry
 
@@ -13,8 +14,7 @@ OWN_FOLDER = ".ckptctl"
 """Where ckptctl keeps its journal inside an experiment; never part of the experiment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderFile:
+class FolderFile(Struct, frozen=True, kw_only=True):
     """A file anywhere below a folder."""
 
     path: str
@@ -23,8 +23,7 @@ class FolderFile:
     modified: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
+class Demands(Struct, frozen=True, kw_only=True):
     """What a checkpoint's folder has to be like, beside what its siblings tell."""
 
     required: tuple[str, ...] = ()

@@ -8,7 +8,8 @@ latest, the name inside their metrics, the name in the last result, and a checkp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.layouts.references import References
 from ckptctl.layouts.tune_state import StateRecord, StateTrial

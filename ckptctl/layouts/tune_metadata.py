@@ -7,7 +7,8 @@ It is written after the user's files, so its absence tells of an interrupted sav
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.pickle_reader import decode
@@ -22,8 +23,7 @@ from ckptctl.model.experiment import RecordKind, RecordRole, Unreadable
 METADATA_NAME = ".tune_metadata"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainableNote:
+class TrainableNote(Struct, frozen=True, kw_only=True):
     """The trainable's own word on one checkpoint."""
 
     iteration: Claim[int] | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from ckptctl.layouts.folders import Folder
 from ckptctl.layouts.references import References
@@ -25,8 +26,7 @@ class Dialect(StrEnum):
     """2.8 and newer: the counter is the last index used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSources:
+class TrialSources(Struct, frozen=True, kw_only=True):
     """All that was read of one trial."""
 
     dirname: TrialDir

@@ -7,7 +7,8 @@ checkpoints are pickles inside those (Ray 2.54 ``tune/execution/tune_controller.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError, RecordError
 from ckptctl.codec.json_records import load_json
@@ -24,8 +25,7 @@ class StateError(ValueError):
     """A state file that is JSON but not the state of an experiment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateRecord:
+class StateRecord(Struct, frozen=True, kw_only=True):
     """One ``_TrainingResult`` as recorded: a checkpoint's path and its metrics."""
 
     path: str
@@ -45,8 +45,7 @@ class StateRecord:
     priority: Priority | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateTrial:
+class StateTrial(Struct, frozen=True, kw_only=True):
     """One trial of the state, with the place of everything that may have to change."""
 
     position: int

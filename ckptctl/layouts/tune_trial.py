@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.layouts.folders import Folder
 from ckptctl.layouts.metrics import whole_number
@@ -168,8 +169,7 @@ def _trusted_rows(sources: TrialSources, kind: TrainableKind | None) -> dict[str
     return {row.name: row for row in sources.log.rows if row.name}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Told(Struct, frozen=True, kw_only=True):
     """Who tells of one checkpoint."""
 
     folder: Folder | None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -22,8 +23,7 @@ class Witness(StrEnum):
     """The result log, written from what the session reported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(Struct, frozen=True, kw_only=True):
     """Where a claim is written: a file of the experiment and the place inside it."""
 
     file: str
@@ -32,8 +32,7 @@ class Provenance:
     """A `codec.pointer` address, empty for the file (or folder) as a whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(Generic[T]):
+class Claim(Struct, Generic[T], frozen=True, kw_only=True):
     """One witness's statement."""
 
     value: T
@@ -41,8 +40,7 @@ class Claim(Generic[T]):
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bookkeeping:
+class Bookkeeping(Struct, frozen=True, kw_only=True):
     """All that one witness says of one trial."""
 
     latest_index: Claim[int] | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
+
+from msgspec import Struct, field
 
 from ckptctl.model.bookkeeping import Claim, Witness
 
@@ -34,8 +35,7 @@ class CheckpointState(StrEnum):
     """Recorded, but not on storage."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stray:
+class Stray(Struct, frozen=True, kw_only=True):
     """A file of a checkpoint whose like no sibling has in its place."""
 
     path: str
@@ -46,8 +46,7 @@ class Stray:
     """A second file in the same part, where each sibling has one: both `ckpt-loss=…`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True, kw_only=True):
     """One checkpoint of a trial: the folder, or a record of a folder that is gone."""
 
     trial: TrialDir

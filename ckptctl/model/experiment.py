@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, Metrics, TrialDir
@@ -49,8 +50,7 @@ class RecordRole(StrEnum):
     """What the trainable left inside a checkpoint (Ray 2.6 and before)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFile:
+class RecordFile(Struct, frozen=True, kw_only=True):
     """A file that was read as a record, as it was when it was read."""
 
     path: str
@@ -64,8 +64,7 @@ class RecordFile:
     """Seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointRef:
+class CheckpointRef(Struct, frozen=True, kw_only=True):
     """Names one checkpoint folder of the experiment."""
 
     trial: TrialDir
@@ -86,8 +85,7 @@ class MentionForm(StrEnum):
     """A path that ends in the folder's name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(Struct, frozen=True, kw_only=True):
     """One place in a record that names a checkpoint folder."""
 
     ref: CheckpointRef
@@ -109,8 +107,7 @@ ESTIMATED = "training_iteration_estimated"
 """The mark in the metrics of a record that ckptctl made without knowing the iteration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """The driver's record of one save: a checkpoint and the metrics reported with it."""
 
     ref: CheckpointRef | None
@@ -142,8 +139,7 @@ class Record:
         return self.metrics.get(ESTIMATED) is True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One line of the result log that was read whole."""
 
     line: int
@@ -163,8 +159,7 @@ class Row:
     that the driver has no record of, and the last row where it is ahead of the state."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class Retention(Struct, frozen=True, kw_only=True):
     """Which checkpoints are kept, as the trial's own record says."""
 
     num_to_keep: int | None = None
@@ -175,8 +170,7 @@ class Retention:
     at_end: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordShape:
+class RecordShape(Struct, frozen=True, kw_only=True):
     """What a new record of a trial has to be made of, taken from the trial's own state."""
 
     list_pointer: str
@@ -199,8 +193,7 @@ class TrainableKind(StrEnum):
     CLASS = "class"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True, kw_only=True):
     """A record that could not be read, and why."""
 
     file: str
@@ -212,8 +205,7 @@ class Unreadable:
     role: RecordRole | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
+class Best(Struct, frozen=True, kw_only=True):
     """The best checkpoint by the trial's own metric and mode."""
 
     name: CheckpointName
@@ -222,8 +214,7 @@ class Best:
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """One trial: its folder, its records, and what each witness says."""
 
     trial_id: str | None
@@ -292,8 +283,7 @@ class Trial:
         return tuple(sorted(self.folders, key=lambda c: c.saved))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
+class Experiment(Struct, frozen=True, kw_only=True):
     """All that was found at one place, with the place of every claim."""
 
     location: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Severity(StrEnum):
@@ -31,8 +32,7 @@ class Applicability(StrEnum):
     """A person has to decide; the message says what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """One witness's side of a disagreement."""
 
     witness: str
@@ -42,8 +42,7 @@ class Evidence:
     pointer: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(Struct, frozen=True, kw_only=True):
     """What mends a finding."""
 
     applicability: Applicability
@@ -53,8 +52,7 @@ class Remedy:
     """Why nothing is safe, or what the command does, in one sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """One disagreement, in the user's terms."""
 
     code: str

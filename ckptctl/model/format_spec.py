@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import MetricValue
 
@@ -30,8 +32,7 @@ class SpecError(ValueError):
     """A spec that Python does not know, or that does not fit a value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormatSpec:
+class FormatSpec(Struct, frozen=True, kw_only=True):
     """One format spec: ``[[fill]align][sign][z][#][0][width][grouping][.precision][type]``."""
 
     align: str = ""

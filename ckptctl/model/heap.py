@@ -6,15 +6,15 @@ stand beside it (Ray 2.6 ``air/_internal/checkpoint_manager.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 Priority: TypeAlias = tuple[bool, int | float, int]
 """How a save is ranked: not NaN, the score, and the number of its registration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heap:
+class Heap(Struct, frozen=True, kw_only=True):
     """The places beside the list of records, in the state file."""
 
     best_pointer: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from ckptctl.model.experiment import RecordKind
 
@@ -10,8 +10,7 @@ PLAN_FORMAT = 1
 """The version of the saved plan; a newer one is refused with a sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """One change inside a record.
 
     `op` is ``set``, ``insert`` or ``remove``; `before` and `after` are JSON-able, in the value
@@ -24,8 +23,7 @@ class Edit:
     after: object = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeFile:
+class TreeFile(Struct, frozen=True, kw_only=True):
     """A file inside a moved folder: enough to know the folder again."""
 
     path: str
@@ -33,8 +31,7 @@ class TreeFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveTree:
+class MoveTree(Struct, frozen=True, kw_only=True):
     """Move one folder to a name that does not exist; its parents are made where missing."""
 
     source: str
@@ -46,8 +43,7 @@ class MoveTree:
     """The folder's identity on a disk (device and inode), where names alone cannot tell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplaceFile:
+class ReplaceFile(Struct, frozen=True, kw_only=True):
     """Replace a record's bytes with the same bytes, edited."""
 
     file: str
@@ -65,8 +61,7 @@ class ReplaceFile:
 Step = MoveTree | ReplaceFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """One reason why a plan must not be applied."""
 
     code: str
@@ -81,8 +76,7 @@ class Refusal:
     """One line for each checkpoint concerned: its name, its values, the name it would get."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """A frozen, saveable list of steps, bound to what was seen when it was made."""
 
     plan_id: str
@@ -119,8 +113,7 @@ class Plan:
         return tuple(s for s in self.steps if isinstance(s, ReplaceFile))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """What became of a plan."""
 
     applied: bool

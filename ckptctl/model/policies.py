@@ -8,10 +8,11 @@ Ray Train by a counter of its own that begins at 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from ckptctl.errors import UsageError
 from ckptctl.model.checkpoint import Checkpoint, Metrics, MetricValue
@@ -38,16 +39,14 @@ IndexFunction: TypeAlias = Callable[[Mapping[str, MetricValue], int], object]
 _NONE_YET = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Sequential:
+class Sequential(Struct, frozen=True):
     """0, 1, 2, … in save order."""
 
     def __str__(self) -> str:
         return "sequential"
 
 
-@dataclass(frozen=True, slots=True)
-class ByMetric:
+class ByMetric(Struct, frozen=True):
     """A metric of the save; where a save lacks it, the previous index + 1."""
 
     metric: str
@@ -56,16 +55,14 @@ class ByMetric:
         return self.metric
 
 
-@dataclass(frozen=True, slots=True)
-class Ray26:
+class Ray26(Struct, frozen=True):
     """The numbering of Ray 2.6."""
 
     def __str__(self) -> str:
         return "ray-2.6"
 
 
-@dataclass(frozen=True, slots=True)
-class ByFunction:
+class ByFunction(Struct, frozen=True):
     """A function of the caller's own."""
 
     name: str
@@ -89,8 +86,7 @@ class Trouble(StrEnum):
     FAILED = "could not be computed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadIndex:
+class BadIndex(Struct, frozen=True, kw_only=True):
     """A save whose index cannot be used, and why."""
 
     checkpoint: Checkpoint
@@ -163,8 +159,7 @@ def indexes(
     return tuple(bad) if bad else tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
+class _Failed(Struct, frozen=True):
     text: str
 
 

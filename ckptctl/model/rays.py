@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.errors import UsageError
 
@@ -23,8 +24,7 @@ RAY_COUNTS_THE_LAST: Version = (2, 8)
 RAY_WITH_TRAIN_V2: Version = (2, 41)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class Home(Struct, frozen=True, kw_only=True):
     """Names that a module has in some versions only."""
 
     module: str

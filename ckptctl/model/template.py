@@ -9,8 +9,10 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.errors import UsageError
 from ckptctl.model.checkpoint import Metrics, MetricValue
@@ -34,8 +36,7 @@ _NEAREST = 3
 _WHOLE_FIELDS = ("index", "training_iteration")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Struct, frozen=True, kw_only=True):
     """One ``{name:spec}`` of a template."""
 
     name: str
@@ -46,8 +47,7 @@ class Field:
         return f"{{{self.name}:{spec}}}" if spec else f"{{{self.name}}}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(Struct, frozen=True, kw_only=True):
     """What the fields of one checkpoint's name are taken from."""
 
     index: int | None
@@ -84,8 +84,7 @@ class Values:
         return tuple(sorted({*own, *self.metrics}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricMissing:
+class MetricMissing(Struct, frozen=True, kw_only=True):
     """A checkpoint has no value for a field."""
 
     field: str
@@ -98,8 +97,7 @@ class MetricMissing:
         return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricNotFinite:
+class MetricNotFinite(Struct, frozen=True, kw_only=True):
     """A value is not a number, or infinite."""
 
     field: str
@@ -111,8 +109,7 @@ class MetricNotFinite:
         return f"{self.field} {self.value}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadValue:
+class BadValue(Struct, frozen=True, kw_only=True):
     """A value does not fit the field's format spec."""
 
     field: str
@@ -130,8 +127,7 @@ class BadValue:
 RenderFailure = MetricMissing | MetricNotFinite | BadValue
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """A parsed name template; ``str()`` of it parses to the same template again."""
 
     parts: tuple[str | Field, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.template import MetricMissing, MetricNotFinite, RenderFailure, Template
@@ -19,8 +20,7 @@ __all__ = ["Call", "OnMissing"]
 OnMissing: TypeAlias = Literal["error", "skip"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """The options of a call, and the trials that it speaks of."""
 
     experiment: Experiment

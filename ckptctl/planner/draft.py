@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ckptctl.errors import InternalError
 from ckptctl.model.plan import Edit, Refusal
@@ -11,8 +12,7 @@ from ckptctl.model.plan import Edit, Refusal
 __all__ = ["Draft", "merge"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """Moves and edits without digests; `assemble` makes a plan of it."""
 
     moves: tuple[tuple[str, str], ...] = ()

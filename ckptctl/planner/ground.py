@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+
+from msgspec import Struct, field
 
 from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import (
@@ -24,8 +25,7 @@ __all__ = ["After", "Ground", "grounds", "is_chosen"]
 _NO_COUNTER = ("ray-train-v2", "plain")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Ground(Struct, frozen=True, kw_only=True):
     """One trial as renaming sees it."""
 
     experiment: Experiment
@@ -69,8 +69,7 @@ class Ground:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class After:
+class After(Struct, frozen=True, kw_only=True):
     """One trial with its new names."""
 
     ground: Ground

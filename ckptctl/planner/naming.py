@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Trial
@@ -17,8 +19,7 @@ _NAMED = (CheckpointState.COMPLETE, CheckpointState.PARTIAL)
 """Only these get names: the others are no checkpoints yet, or no more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """A checkpoint that a template makes no name for."""
 
     ground: Ground
@@ -26,8 +27,7 @@ class Failure:
     why: RenderFailure
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What a template makes of the checkpoints of one trial."""
 
     ground: Ground

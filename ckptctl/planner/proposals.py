@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.model.format_spec import FormatSpec
 from ckptctl.model.names import PREFIX
@@ -21,8 +23,7 @@ _RENDERS = 2_000_000
 """About how many names a search may make; the least of it is spent on one try at each width."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Struct, frozen=True, kw_only=True):
     """A template that passes, and what about it does."""
 
     template: Template

@@ -8,7 +8,9 @@ that would otherwise be written on top of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import CheckpointRef, Experiment, Trial
@@ -21,8 +23,7 @@ _FOLDER = ".ckptctl/quarantine"
 _STATES = (CheckpointState.PARTIAL, CheckpointState.EMPTY, CheckpointState.TEMPORARY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantine:
+class Quarantine(Struct, frozen=True, kw_only=True):
     """What moves aside, and the experiment without it."""
 
     rest: Experiment

@@ -11,7 +11,8 @@ version that is not recorded is taken to be the reader's own (``_CheckpointManag
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.values import to_json
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
@@ -27,8 +28,7 @@ _NAME = "checkpoint_dir_name"
 _ORDERED = (NameKind.DATE, NameKind.RAY_INDEX, NameKind.TAGGED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
+class _Result(Struct, frozen=True, kw_only=True):
     """One whole checkpoint, and what the text still tells of it."""
 
     checkpoint: Checkpoint

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import Experiment

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Refusal

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment, Mention, RecordKind, RecordRole
 from ckptctl.model.names import portable
@@ -33,8 +34,7 @@ class Counter(Enum):
     """Right behind the highest number, also downwards; never below a name that is there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class Manner(Struct, frozen=True, kw_only=True):
     """How names are given."""
 
     counter: Counter = Counter.RAISE

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ckptctl.codec.values import to_json
 from ckptctl.model.experiment import Experiment, Trial
@@ -87,8 +89,7 @@ def _with_quarantine(
     return replace(rest, moves=aside.moves, notes=(*aside.notes, *rest.notes))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TrialRepair:
+class _TrialRepair(Struct, frozen=True, kw_only=True):
     edits: dict[str, list[Edit]]
     notes: tuple[str, ...]
     unsafe: bool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.values import New, Ref, Value, to_json
 from ckptctl.model.experiment import Experiment, Record, RecordShape, Trial
@@ -32,8 +33,7 @@ __all__ = ["repair_heap"]
 _EMPTY_SET = New(global_="builtins:set")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Books:
+class _Books(Struct, frozen=True, kw_only=True):
     """One trial whose state can be written, and its places."""
 
     experiment: Experiment
@@ -42,8 +42,7 @@ class _Books:
     heap: Heap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Item:
+class _Item(Struct, frozen=True, kw_only=True, eq=False):
     """One item of the list as it will be."""
 
     save: Record | NewSave

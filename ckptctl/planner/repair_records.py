@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from ckptctl.codec.pointer import Pointer
 from ckptctl.codec.values import Copy, Ref, to_json
@@ -23,8 +24,7 @@ from ckptctl.planner.record_value import record_value
 from ckptctl.planner.saves import NewSave, kept_records, new_saves, score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordRepair:
+class RecordRepair(Struct, frozen=True, kw_only=True):
     """What a repair does to one trial's records."""
 
     edits: tuple[Edit, ...]

@@ -7,7 +7,8 @@ that is not among its results (``train/v2/_internal/execution/checkpoint/checkpo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.values import to_json
 from ckptctl.model.checkpoint import Checkpoint
@@ -25,8 +26,7 @@ _RESULTS, _NUMBERS, _LATEST = (
 _PENDING, _SPECS = "pending_training_results", "pending_validation_specs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(Struct, frozen=True, kw_only=True):
     """One result of the snapshot as it will be."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
@@ -19,8 +20,7 @@ from ckptctl.model.experiment import (
 from ckptctl.model.saves import save_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSave:
+class NewSave(Struct, frozen=True, kw_only=True):
     """A folder that gets a record."""
 
     checkpoint: Checkpoint

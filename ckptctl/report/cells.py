@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.report.escape import shown
 
@@ -22,8 +23,7 @@ Cell = str | int | float | bool | None
 _FORMULA = re.compile("(^|;[\"' ]*)([=+\\-@\uff1d\uff0b\uff0d\uff20])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     """Rows under named columns; later versions add columns at the right end only."""
 
     columns: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState, Metrics
 from ckptctl.model.experiment import Trial
@@ -41,8 +42,7 @@ class Fate(StrEnum):
     """Told by the log alone: deleted by retention."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True):
     """One save."""
 
     x: float
@@ -54,8 +54,7 @@ class Mark:
     latest: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(Struct, frozen=True, kw_only=True):
     """A metric of a trial, ready to be drawn."""
 
     metric: str

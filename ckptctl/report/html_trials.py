@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Experiment, Trial
@@ -26,8 +27,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """What each trial may take of the page."""
 
     trials: int

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from ckptctl.report.escape import shown
 
@@ -24,23 +26,21 @@ class Style(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A piece of a line. Its text is escaped when it is made, so nothing slips through."""
 
     text: str
     style: Style = Style.PLAIN
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", shown(self.text))
+        force_setattr(self, "text", shown(self.text))
 
 
 Line = tuple[Span, ...]
 BLANK: Line = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class Marks(Struct, frozen=True, kw_only=True):
     """The signs that text uses, which not every terminal can show."""
 
     dots: str = "…"
@@ -68,8 +68,7 @@ ASCII_MARKS = Marks(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """Where lines are going to be read."""
 
     width: int | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import CheckpointState
@@ -18,8 +19,7 @@ SPEAKERS = (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION)
 _BROKEN = (CheckpointState.PARTIAL, CheckpointState.EMPTY, CheckpointState.TEMPORARY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class Belief(Struct, frozen=True, kw_only=True):
     """The last index by one witness."""
 
     witness: Witness
@@ -28,8 +28,7 @@ class Belief:
     """Whether a folder has a higher number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(Struct, frozen=True, kw_only=True):
     """One trial, ready to be laid out."""
 
     trial: Trial

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.finding import Finding
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from ckptctl.rules.base import Rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class Scan(Struct, frozen=True, kw_only=True):
     """All that `scan` found, and the rules that were checked."""
 
     experiments: Sequence[Experiment]
@@ -42,8 +42,7 @@ class Scan:
         return document.scan_document(self.experiments, self.findings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plans:
+class Plans(Struct, frozen=True, kw_only=True):
     """What a verb planned, and what became of it."""
 
     command: str

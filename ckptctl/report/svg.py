@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.report import words
 from ckptctl.report.chart import Chart, Fate, Mark, span, thinned, ticks
@@ -18,8 +19,7 @@ _ROOM = 9
 Scale = Callable[[float], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """How much one chart may draw, so that a page of many trials stays small."""
 
     curve: int = 240

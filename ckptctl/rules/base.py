@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from ckptctl.errors import InternalError
 from ckptctl.model.experiment import Experiment, Trial
@@ -18,8 +19,7 @@ from ckptctl.model.finding import Evidence, Finding, Remedy, Severity
 HEADINGS = ("What it checks", "Why it matters", "Example", "Remedy", "Remedy safety")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Struct, frozen=True, kw_only=True):
     """The page of one rule."""
 
     summary: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Experiment, Record, TrainableKind, Trial
@@ -15,8 +16,7 @@ from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Disagreement:
+class _Disagreement(Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint
     inside: int
     other: int

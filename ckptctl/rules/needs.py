@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model import rays
 from ckptctl.model.experiment import Experiment
@@ -14,8 +15,7 @@ from ckptctl.rules.wording import listing
 _SCRATCH = "a restore would start the experiment from scratch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(Struct, frozen=True, kw_only=True):
     """One thing that another Ray or pyarrow needs of an experiment and does not find."""
 
     message: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment, Record, Row, Trial
 from ckptctl.model.finding import Evidence, Finding, Severity
@@ -13,8 +14,7 @@ from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count
 
 
-@dataclass(frozen=True, slots=True)
-class _Disagreement:
+class _Disagreement(Struct, frozen=True):
     record: Record
     name: str
     row: Row

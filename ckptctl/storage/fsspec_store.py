@@ -8,9 +8,10 @@ import posixpath
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, cast
+
+from msgspec.structs import replace
 
 from ckptctl.errors import CkptctlError, LocationError
 from ckptctl.storage.store import Capabilities, Entry

@@ -6,8 +6,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import BinaryIO
+
+from msgspec.structs import replace
 
 from ckptctl.errors import LocationError
 from ckptctl.storage import local_files

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from ckptctl.errors import LocationError
 from ckptctl.storage.local_store import LocalStore
@@ -23,8 +24,7 @@ _SECRET = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(Struct, frozen=True, kw_only=True):
     """A path or a URL, taken apart."""
 
     text: str

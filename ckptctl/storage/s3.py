@@ -26,9 +26,7 @@ from ckptctl.storage.service import (
 )
 
 _GIB = 1 << 30
-LIMITS = Limits(
-    single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000, requests=192
-)
+LIMITS = Limits(single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000, requests=192)
 PART = 256 << 20
 """Of a copy in parts; larger where that would be more than 10,000 of them."""
 _MOST_PARTS = 10_000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 ABSENT = ""
 """As the version that `put` expects: nothing is there yet."""
@@ -12,8 +13,7 @@ UNTOLD = ""
 """As the version of a copy: nobody has looked at what was copied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blob:
+class Blob(Struct, frozen=True, kw_only=True):
     """One object of a bucket, as a listing or an answer tells of it."""
 
     key: str
@@ -28,8 +28,7 @@ class Blob:
     """What a copy has to be told to be like this one, in the service's own words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class Content(Struct, frozen=True, kw_only=True):
     """What was read of an object."""
 
     data: bytes
@@ -37,8 +36,7 @@ class Content:
     """`size` is that of the whole object, whatever part of it was read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """What a service takes in one request."""
 
     single_copy: int
@@ -71,8 +69,7 @@ class TooLong(Exception):
     """An object is longer than the caller would read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
+class Deleted(Struct, frozen=True, kw_only=True):
     """What became of a deletion; what is gone already counts as deleted."""
 
     changed: tuple[Blob, ...] = ()

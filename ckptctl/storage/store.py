@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
+from msgspec import Struct
+from msgspec.structs import astuple
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+
+class Capabilities(Struct, frozen=True, kw_only=True):
     """What a store can do; protocols are chosen from this, never from a URL scheme."""
 
     atomic_rename: bool
@@ -25,8 +26,7 @@ class Capabilities:
     """How many objects one request deletes, where `bulk`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One file or folder in a listing."""
 
     path: str
@@ -47,8 +47,20 @@ class Entry:
     """Of an object in a bucket: another one after every write."""
     digest: str | None = None
     """Of an object's content, where the bucket tells one: ``md5:…`` in hex, ``crc32c:…``."""
-    kept: tuple[tuple[str, object], ...] = field(default=(), compare=False)
-    """What a copy of an object has to be told to be like it."""
+    kept: tuple[tuple[str, object], ...] = ()
+    """What a copy of an object has to be told to be like it; makes no other entry of it."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both tell the same of the same place."""
+        return isinstance(other, Entry) and _told(self) == _told(other)
+
+    def __hash__(self) -> int:
+        """As `__eq__` has it."""
+        return hash(_told(self))
+
+
+def _told(entry: Entry) -> tuple[object, ...]:
+    return astuple(entry)[:-1]
 
 
 class Reader(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl import api
 from ckptctl.model.finding import Finding

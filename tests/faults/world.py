@@ -6,11 +6,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from fsspec.implementations.memory import MemoryFileSystem
+from msgspec.structs import replace
 
 from ckptctl.executor import process
 from ckptctl.journal.format import with_id

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from ckptctl import api
 from ckptctl.model.checkpoint import CheckpointName, TrialDir

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Row

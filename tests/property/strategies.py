@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import (
@@ -39,8 +40,7 @@ OLD_STATE = "experiment_state-2026-11-29_10-37-15.json"
 ROOT = "/data/runs/exp"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Save:
+class Save(Struct, frozen=True, kw_only=True):
     """One save of a trial, as a test wishes it."""
 
     name: str
@@ -59,8 +59,7 @@ def saves(losses: Sequence[float], *, first: int = 0) -> list[Save]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(Struct, frozen=True, kw_only=True):
     """A trial and all that mentions its checkpoints."""
 
     trial: Trial

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import (

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
 from tests.rules.builders import STATE, a_trial, experiment, one, run

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint

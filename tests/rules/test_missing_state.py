@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ckptctl.model.experiment import RecordFile, RecordKind, RecordRole, Unreadable
 from ckptctl.model.finding import Applicability

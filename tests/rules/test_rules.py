@@ -128,7 +128,7 @@ def test_what_is_ignored_is_not_selected() -> None:
     ],
 )
 def test_commands_can_be_pasted(location: str, pasted: str) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     assert command("reindex", replace(experiment(), location=location)) == pasted
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import MetricValue
 from ckptctl.model.experiment import Retention, Trial
@@ -22,7 +21,7 @@ ALL_ARE_KEPT = Retention(num_to_keep=None)
 
 
 def trial_of(*numbers: int, **facts: object) -> Trial:
-    return replace(a_trial(*numbers, retention=ALL_ARE_KEPT), **facts)  # type: ignore[arg-type]
+    return replace(a_trial(*numbers, retention=ALL_ARE_KEPT), **facts)
 
 
 def measured(metric: str, values: dict[int, MetricValue]) -> Trial:

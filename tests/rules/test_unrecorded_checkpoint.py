@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.experiment import RecordRole, TrainableKind, Unreadable

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ckptctl.errors import InternalError, RefusedError, UsageError
 from ckptctl.journal.format import plan_from_json, plan_id_of, plan_to_json, with_id

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.liveness import alive
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, TrialDir

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.errors import JournalError, LocationError
 from ckptctl.executor.process import is_dead, this_process

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.errors import UsageError
 from ckptctl.model.checkpoint import MetricValue

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.codec.errors import EditError
 from ckptctl.errors import StalePlanError

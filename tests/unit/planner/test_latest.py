@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, TrialDir

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.api import apply, check, plan_reindex, undo
 from ckptctl.errors import UsageError

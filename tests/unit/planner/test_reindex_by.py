@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import Experiment, TrainableKind, TrialStatus

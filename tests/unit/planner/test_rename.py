@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import (

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import Experiment, TrainableKind, Trial

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ckptctl.model.finding import Severity
 from ckptctl.report import scan

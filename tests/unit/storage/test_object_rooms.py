@@ -6,7 +6,6 @@ import asyncio
 import io
 import threading
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -16,7 +15,7 @@ from ckptctl.storage import retrying as trying
 from ckptctl.storage.loop import each, wait_for
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, is_transient, retrying
-from ckptctl.storage.service import Answer, Conflict
+from ckptctl.storage.service import Answer
 from ckptctl.storage.together import together
 from ckptctl.storage.trouble import refused
 

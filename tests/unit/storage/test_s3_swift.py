@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.storage import s3_swift
 from ckptctl.storage.s3_swift import LARGEST, Swift
@@ -74,9 +74,7 @@ def test_a_plain_object_goes_through_obstore(asked: list[tuple[str, str]]) -> No
         replace(SOURCE, key="exp/a\\b"),
     ],
 )
-def test_what_is_unusual_is_left_to_the_client(
-    asked: list[tuple[str, str]], source: Blob
-) -> None:
+def test_what_is_unusual_is_left_to_the_client(asked: list[tuple[str, str]], source: Blob) -> None:
     assert not copied(source, "exp/b/f")
     assert not copied(SOURCE, "exp/b/" + source.key.partition("/")[2]) or source.key == SOURCE.key
     assert all(pair == (SOURCE.key, "exp/b/a/f") for pair in asked)

@@ -1,0 +1,1 @@
+"""What ckptctl costs, against floors and rivals, as ratios: ``make bench``."""
