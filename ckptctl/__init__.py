@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
 from ckptctl._version import __version__
 
+TYPE_CHECKING = False  # the module typing takes longer to import than `--version` takes in all
 if TYPE_CHECKING:
     from ckptctl.api import (
         apply,
@@ -93,6 +91,8 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use, so that `import ckptctl` stays cheap."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
     home = _HOMES.get(name) or ("ckptctl.api" if name[0].islower() else "ckptctl.errors")
     return getattr(importlib.import_module(home), name)
 

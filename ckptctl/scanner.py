@@ -25,7 +25,6 @@ from ckptctl.layouts import (
     is_experiment,
     plain_roots,
 )
-from ckptctl.layouts.payload import why_torn
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
@@ -258,6 +257,8 @@ def _demands(reader: Reader, place: _Place, asked: _Asked) -> Demands:
     """What is asked of the checkpoints of one experiment."""
 
     def look(path: str, size: int) -> str | None:
+        from ckptctl.layouts.payload import why_torn
+
         if asked.watch is not None:
             asked.watch.read(path)
         full = f"{place.prefix}/{path}" if place.prefix else path

@@ -36,9 +36,9 @@ class Verb(Struct, frozen=True):
 
 def verbs(codes: Sequence[str]) -> tuple[Verb, ...]:
     """Read the app; `codes` are those of all rules."""
-    from ckptctl.cli.app import app
+    from ckptctl.cli.app import app_of
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of())
     found = []
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         context = command.make_context(name, [], resilient_parsing=True)

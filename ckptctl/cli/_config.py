@@ -6,9 +6,7 @@ The scanned location is never looked into, and nothing that a file says is run a
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from ckptctl.cli._settings import OPTIONS, Bad, Setting, Settings, from_table, from_text
 from ckptctl.errors import UsageError
@@ -82,9 +80,15 @@ def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:
 
 def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
     """Read a file; with `lenient` one that is broken is as good as none: it may not be for us."""
+    import tomllib
+
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            content = file.read()
+        # Most projects have no table for us, and parsing takes longer than all of a small scan.
+        if lenient and b"ckptctl" not in content:
+            return {}
+        return tomllib.loads(content.decode())
     except OSError as error:
         if lenient:
             return {}
@@ -112,5 +116,7 @@ def _refuse_misspelt(name: str) -> None:
     """Refuse a variable that is nearly one of ours; others may be somebody else's."""
     if name in _OTHERS:
         return
+    from difflib import get_close_matches
+
     if near := get_close_matches(name, (*_VARIABLES, *_OTHERS), n=1, cutoff=0.8):
         raise UsageError(f"unknown variable {name}", hint=f"did you mean {near[0]}?")

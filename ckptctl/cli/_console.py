@@ -6,8 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec import Struct
 
 from ckptctl.errors import Cancelled, LocationError, UsageError
 from ckptctl.report.formats import TEXT
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from ckptctl.report.document import Document
 
 
-@dataclass(slots=True, kw_only=True)
-class Console:
+class Console(Struct, kw_only=True):
     """What the user asked for, and the streams that it goes to."""
 
     form: str = "text"

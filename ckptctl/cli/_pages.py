@@ -22,9 +22,9 @@ class Page(Struct, frozen=True, kw_only=True):
 
 def pages() -> Iterator[Page]:
     """Every verb, in the order of the help."""
-    from ckptctl.cli.app import app
+    from ckptctl.cli.app import app_of
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of())
     above = group.make_context("ckptctl", [], resilient_parsing=True, terminal_width=88)
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         context = command.make_context(name, [], parent=above, resilient_parsing=True)
@@ -39,9 +39,9 @@ def pages() -> Iterator[Page]:
 
 def help_of(name: str | None = None) -> str:
     """Give the help as a terminal of 88 columns shows it."""
-    from ckptctl.cli.app import app
+    from ckptctl.cli.app import app_of
 
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(app_of())
     context = command.make_context("ckptctl", [], resilient_parsing=True, terminal_width=88)
     if name is not None:
         command = command.commands[name]  # type: ignore[attr-defined]

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ckptctl.cli import _baseline
 from ckptctl.cli._console import Console
-from ckptctl.cli._failure import report
 from ckptctl.cli._progress import counter
 from ckptctl.cli._settings import LEVELS, Settings
 from ckptctl.errors import CkptctlError, ExitCode, LocationError, UsageError
@@ -44,6 +42,8 @@ def carry_out(asked: Asked, console: Console, settings: Settings) -> ExitCode:
         raise failures[0]
     baseline = asked.baseline
     if asked.write_baseline is not None and not failures:
+        from ckptctl.cli import _baseline
+
         baseline = asked.write_baseline
         _baseline.write(baseline, found.findings, found.experiments)
         console.note([line(f"{baseline} has {count(len(found.findings), 'finding')} now")])
@@ -55,9 +55,11 @@ def carry_out(asked: Asked, console: Console, settings: Settings) -> ExitCode:
         _tell_reasons(asked, console, settings)
     if asked.html is not None:
         _page(found, asked.html)
-    for failure in failures:
-        report(failure, console)
     if failures:
+        from ckptctl.cli._failure import report
+
+        for failure in failures:
+            report(failure, console)
         return failures[0].exit_code
     return ExitCode.FINDINGS if bad else ExitCode.DONE
 
@@ -107,6 +109,8 @@ def _gather(asked: Asked, console: Console, settings: Settings) -> tuple[Scan, l
 
 
 def _without(path: str, found: Scan, console: Console) -> Scan:
+    from ckptctl.cli import _baseline
+
     judged = _baseline.against(path, found.findings, found.experiments)
     told = [f"{count(judged.old, 'finding')} of before left out, by {path}"] if judged.old else []
     if judged.gone:
@@ -122,17 +126,25 @@ def _tell_reasons(asked: Asked, console: Console, settings: Settings) -> None:
 
 
 def _answer(found: Scan, bad: Sequence[Finding], console: Console) -> None:
-    from ckptctl.cli._github import summarise
-    from ckptctl.report import github, renderers
-    from ckptctl.report import scan as as_text
-
     if console.structured:
+        from ckptctl.report import renderers
+
         console.write(renderers.SCAN[console.form](found))
-        summarise(github.summary(found.experiments, found.findings), console)
+        if console.form == "github":
+            _summarise(found, console)
     elif console.quiet:
         console.paths(dict.fromkeys(f.experiment for f in bad))
     else:
+        from ckptctl.report import scan as as_text
+
         console.answer(as_text.render(found.experiments, found.findings, console.answer_page))
+
+
+def _summarise(found: Scan, console: Console) -> None:
+    from ckptctl.cli._github import summarise
+    from ckptctl.report import github
+
+    summarise(github.summary(found.experiments, found.findings), console)
 
 
 def _page(found: Scan, path: str) -> None:

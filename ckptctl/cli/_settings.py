@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct, field
 
@@ -87,6 +86,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         known = self._table(table)
         if word[1:] in known:
             return known[word[1:]]
+        from difflib import get_close_matches
+
         near = get_close_matches(word[1:], known, n=1)
         hint = f"did you mean @{near[0]}?" if near else f"{table} are set in ckptctl.toml"
         raise UsageError(f"{option} {word}: no such name under [{table}]", hint=hint)
@@ -211,6 +212,8 @@ _AS_IN = {
 
 
 def _unknown(key: str, known: Sequence[str]) -> Bad:
+    from difflib import get_close_matches
+
     near = get_close_matches(key, known, n=1)
     return Bad(
         f"unknown key {key}",

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ckptctl._version import __version__
-from ckptctl.cli import apply, demo, diff, history, pick, reindex, rename, rules, scan, undo
 from ckptctl.cli._verb import SETTINGS, write_examples
+
+HOMES: Mapping[str, str] = {
+    "scan": "scan",
+    "rename": "rename",
+    "reindex": "reindex",
+    "apply": "apply",
+    "undo": "undo",
+    "resume": "undo",
+    "history": "history",
+    "diff": "diff",
+    "latest": "pick",
+    "best": "pick",
+    "rules": "rules",
+    "demo": "demo",
+}
+"""The module of each verb, in the order of the help."""
 
 _EXAMPLES = (
     "ckptctl scan ~/ray_results/tune_lr",
@@ -24,19 +41,24 @@ class _Verbs(TyperGroup):
         super().format_help(ctx, formatter)
 
 
-app = typer.Typer(
-    name="ckptctl",
-    cls=_Verbs,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings=SETTINGS,
-    epilog="Exit codes are the same for every verb: 0 done, 1 findings, 2 usage, 10 location, "
-    "11 locked or pending, 12 stale, 13 stopped part-way, 14 refused, 70 a bug, 130 interrupted.",
-)
-
-for _module in (scan, rename, reindex, apply, undo, history, diff, pick, rules, demo):
-    _module.register(app)
+def app_of(argv: Iterable[str] = ()) -> typer.Typer:
+    """Build the app; of a call that begins with a verb, only that one: the others cost time."""
+    verb = next(iter(argv), "")
+    app = typer.Typer(
+        name="ckptctl",
+        cls=_Verbs,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=SETTINGS,
+        epilog="Exit codes are the same for every verb: 0 done, 1 findings, 2 usage, "
+        "10 location, 11 locked or pending, 12 stale, 13 stopped part-way, 14 refused, 70 a bug, "
+        "130 interrupted.",
+    )
+    for home in (HOMES[verb],) if verb in HOMES else dict.fromkeys(HOMES.values()):
+        import_module(f"ckptctl.cli.{home}").register(app)
+    app.callback()(_main)
+    return app
 
 
 def _version(asked: bool) -> None:
@@ -54,7 +76,6 @@ def _settings(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     *,
     show_config: Annotated[

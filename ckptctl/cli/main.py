@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 
 
 def run() -> None:
     """Run the command line, and end the process with its exit code."""
+    if sys.argv[1:] == ["--version"]:
+        sys.exit(main(sys.argv[1:]))  # nothing is imported for it
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:  # while modules were imported
         code = 130
+    import signal
+
     # The answer is given: an interrupt from here on would only hide how it ended.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
@@ -29,18 +31,20 @@ def main(argv: list[str]) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    import gc
+    import os
+
     import typer
 
-    from ckptctl.cli._failure import bug, fail, usage
-    from ckptctl.cli.app import app
+    from ckptctl.cli.app import app_of
     from ckptctl.errors import Cancelled, CkptctlError, ExitCode
 
+    # A process that ends with its answer need not look for cycles among millions of values.
+    gc.disable()
     try:
-        code = app(args=argv, prog_name="ckptctl", standalone_mode=False)
-    except CkptctlError as error:
-        return fail(error, argv)
-    except typer.TyperException as error:
-        return fail(usage(error), argv)
+        code = app_of(argv)(args=argv, prog_name="ckptctl", standalone_mode=False)
+    except (CkptctlError, typer.TyperException) as error:
+        return _failed(error, argv)
     except BrokenPipeError:  # whoever reads the help has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
@@ -49,7 +53,18 @@ def _run(argv: list[str]) -> int:
     except Exception as error:
         if os.environ.get("CKPTCTL_DEBUG"):
             raise
-        return fail(bug(error), argv)
+        return _failed(error, argv)
     if code == ExitCode.CANCELLED:  # typer's own answer to Ctrl-C
-        return fail(Cancelled("interrupted: nothing was applied"), argv)
+        return _failed(Cancelled("interrupted: nothing was applied"), argv)
     return int(code or 0)
+
+
+def _failed(error: Exception, argv: list[str]) -> int:
+    import typer
+
+    from ckptctl.cli._failure import bug, fail, usage
+    from ckptctl.errors import CkptctlError
+
+    if isinstance(error, typer.TyperException):
+        error = usage(error)
+    return fail(error if isinstance(error, CkptctlError) else bug(error), argv)

@@ -7,7 +7,8 @@ unpickler would import or call is an Opaque: its name and arguments, never run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ckptctl.codec.errors import LimitExceeded
 
@@ -27,8 +28,7 @@ _INT_KEYS = 1 << 60
 _NAME_HOPS = 64
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Opaque:
+class Opaque(Struct, eq=False):
     """An object that was described but not made. Mutable: opcodes fill it bit by bit.
 
     Compared and hashed by identity, because comparing what a hostile file describes
@@ -75,8 +75,7 @@ class Opaque:
         return f"<Opaque {self.kind} {self.name}>"
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Key:
+class Key(Struct, eq=False):
     """A dict key that must not be hashed, such as a tuple: equal to itself only."""
 
     value: object

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.finding import Finding
 from ckptctl.model.plan import Outcome, Plan
-from ckptctl.report import (
-    csv,
-    document,
-    github,
-    json,
-    jsonl,
-    junit,
-    listings,
-    markdown,
-    rows,
-    sarif,
-    tsv,
-)
 from ckptctl.report.document import Document
 
 if TYPE_CHECKING:
@@ -39,6 +27,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     @property
     def document(self) -> Document:
         """The scan as its JSON document."""
+        from ckptctl.report import document
+
         return document.scan_document(self.experiments, self.findings)
 
 
@@ -51,33 +41,40 @@ class Plans(Struct, frozen=True, kw_only=True):
     @property
     def document(self) -> Document:
         """The plans as their JSON document."""
+        from ckptctl.report import document
+
         return document.plans_document(self.command, self.planned)
 
 
+def _of(module: str) -> Any:  # noqa: ANN401 - a module
+    """Import a renderer; an answer has one format, and the others would only cost time."""
+    return import_module(f"ckptctl.report.{module}")
+
+
 SCAN: Mapping[str, Callable[[Scan], str]] = {
-    "json": lambda scan: json.render(scan.document),
-    "jsonl": lambda scan: jsonl.scan(scan.document),
-    "tsv": lambda scan: tsv.render(rows.scan(scan.experiments, scan.findings)),
-    "csv": lambda scan: csv.render(rows.scan(scan.experiments, scan.findings)),
-    "github": lambda scan: github.scan(scan.experiments, scan.findings),
-    "sarif": lambda scan: sarif.scan(scan.experiments, scan.findings, scan.rules),
-    "junit": lambda scan: junit.scan(scan.experiments, scan.findings, scan.rules),
-    "markdown": lambda scan: markdown.scan(scan.experiments, scan.findings),
+    "json": lambda scan: _of("json").render(scan.document),
+    "jsonl": lambda scan: _of("jsonl").scan(scan.document),
+    "tsv": lambda scan: _of("tsv").render(_of("rows").scan(scan.experiments, scan.findings)),
+    "csv": lambda scan: _of("csv").render(_of("rows").scan(scan.experiments, scan.findings)),
+    "github": lambda scan: _of("github").scan(scan.experiments, scan.findings),
+    "sarif": lambda scan: _of("sarif").scan(scan.experiments, scan.findings, scan.rules),
+    "junit": lambda scan: _of("junit").scan(scan.experiments, scan.findings, scan.rules),
+    "markdown": lambda scan: _of("markdown").scan(scan.experiments, scan.findings),
 }
 
 PLANS: Mapping[str, Callable[[Plans], str]] = {
-    "json": lambda plans: json.render(plans.document),
-    "jsonl": lambda plans: jsonl.plans(plans.document),
-    "tsv": lambda plans: tsv.render(rows.plans(plans.planned)),
-    "csv": lambda plans: csv.render(rows.plans(plans.planned)),
-    "github": lambda plans: github.plans(plans.planned),
-    "markdown": lambda plans: markdown.plans(plans.planned),
+    "json": lambda plans: _of("json").render(plans.document),
+    "jsonl": lambda plans: _of("jsonl").plans(plans.document),
+    "tsv": lambda plans: _of("tsv").render(_of("rows").plans(plans.planned)),
+    "csv": lambda plans: _of("csv").render(_of("rows").plans(plans.planned)),
+    "github": lambda plans: _of("github").plans(plans.planned),
+    "markdown": lambda plans: _of("markdown").plans(plans.planned),
 }
 
 LISTINGS: Mapping[str, Callable[[Document], str]] = {
-    "json": json.render,
-    "jsonl": jsonl.listing,
-    "tsv": lambda listing: tsv.render(listings.table(listing)),
-    "csv": lambda listing: csv.render(listings.table(listing)),
-    "markdown": lambda listing: markdown.listing(listings.table(listing)),
+    "json": lambda listing: _of("json").render(listing),
+    "jsonl": lambda listing: _of("jsonl").listing(listing),
+    "tsv": lambda listing: _of("tsv").render(_of("listings").table(listing)),
+    "csv": lambda listing: _of("csv").render(_of("listings").table(listing)),
+    "markdown": lambda listing: _of("markdown").listing(_of("listings").table(listing)),
 }

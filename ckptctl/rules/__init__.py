@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from ckptctl.errors import UsageError
 from ckptctl.rules.base import Explanation, Rule, TrialRule
@@ -117,6 +116,8 @@ def _codes(word: str) -> tuple[str, ...]:
 
 
 def _unknown(word: str) -> UsageError:
+    from difflib import get_close_matches
+
     known = [text for rule in ALL for text in (rule.code, rule.name)]
     spelled = word.strip()
     near = get_close_matches(spelled.upper(), known, n=1, cutoff=0.6) or get_close_matches(

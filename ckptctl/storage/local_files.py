@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import itertools
@@ -23,6 +22,8 @@ _COUNTER = itertools.count()
 @cache
 def _renameat2() -> Callable[[bytes, bytes], int] | None:
     """Linux's rename that refuses an existing target; 0 or an errno comes back."""
+    import ctypes
+
     try:
         function = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -16,6 +18,8 @@ def together(call: Callable[[S], T], items: Iterable[S], at_once: int) -> Iterat
     if at_once <= 1:
         yield from map(call, items)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(at_once) as pool:
         ahead: deque[Future[T]] = deque()
         try:

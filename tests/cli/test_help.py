@@ -13,7 +13,7 @@ import pytest
 import typer.main
 
 from ckptctl.cli._pages import help_of, pages
-from ckptctl.cli.app import app
+from ckptctl.cli.app import app_of
 from ckptctl.cli.main import main
 
 PAGES = {page.name: page for page in pages()}
@@ -88,7 +88,7 @@ def test_every_example_is_a_call_that_could_be_made(
 ) -> None:
     words = shlex.split(example.partition(" | ")[0])
     assert words[0] == "ckptctl"
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of())
     command = group.commands[words[1]]  # type: ignore[attr-defined]
     context = command.make_context(words[1], words[2:])
     assert not context.args
