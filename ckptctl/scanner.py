@@ -25,6 +25,7 @@ from ckptctl.layouts import (
     is_experiment,
     plain_roots,
 )
+from ckptctl.layouts.stages import with_stages
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
@@ -70,6 +71,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
 
     collect_globals: bool
     deep: bool
+    stages: bool
     required: tuple[str, ...]
     watch: Watch | None
 
@@ -80,6 +82,7 @@ def scan(  # noqa: PLR0913 - keyword-only options
     layout: str | None = None,
     collect_globals: bool = False,
     deep: bool = False,
+    stages: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> tuple[Experiment, ...]:
@@ -88,14 +91,19 @@ def scan(  # noqa: PLR0913 - keyword-only options
     A trial's folder stands for its experiment, with `Experiment.focus` on the trial.
     `collect_globals` also tells what a reader of the records has to import; `deep` looks into
     the headers of the files of checkpoints, and `required` are patterns of files that each
-    checkpoint has to have.
+    checkpoint has to have. What Lightning left is read of one checkpoint of an experiment, and
+    with `stages` or `deep` of one checkpoint of every trial.
 
     Raises:
         LocationError: it cannot be read, or no experiment is in it.
         LayoutError: `layout` is unknown, or two layouts fit equally well.
     """
     asked = _Asked(
-        collect_globals=collect_globals, deep=deep, required=tuple(required), watch=watch
+        collect_globals=collect_globals,
+        deep=deep,
+        stages=stages or deep,
+        required=tuple(required),
+        watch=watch,
     )
     reader = open_reader(location)
     entries = reader.list_tree()
@@ -222,6 +230,8 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
     )
     place.tree.demands = _demands(reader, place, asked)
     experiment = place.layout.read(place.tree, source)
+    own = {entry.path for entry in place.own}
+    experiment = with_stages(experiment, place.tree, source, every=asked.stages, own=own)
     if asked.watch is not None:
         asked.watch.done()
     return replace(

@@ -2,12 +2,12 @@
 _ckptctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="scan rename reindex apply undo resume history diff latest best rules demo --version --help"
+        words="scan rename reindex apply undo resume history diff latest best policy rules demo --version --help"
     else
         case "$prev" in
             --layout) words="ray-legacy ray-tune-2.7 ray-tune ray-train-v2 plain" ;;
-            --select) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902" ;;
-            --ignore) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902" ;;
+            --select) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP401 CKP402 CKP403 CKP404 CKP901 CKP902" ;;
+            --ignore) words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP401 CKP402 CKP403 CKP404 CKP901 CKP902" ;;
             --fail-on) words="error warning info never" ;;
             --format) words="text json jsonl tsv csv github sarif junit markdown" ;;
             --color) words="auto always never" ;;
@@ -27,11 +27,12 @@ _ckptctl() {
                 diff) words="--format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 latest) words="--layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 best) words="--metric --mode --layout --trial --deep --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                policy) words="--layout --trial --fail-on --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 rules) words="--format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 demo) words="-h --help" ;;
             esac
         elif [[ -z $words && ${COMP_WORDS[1]} == rules ]]; then
-            words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP901 CKP902"
+            words="CKP001 CKP002 CKP003 CKP004 CKP005 CKP006 CKP101 CKP102 CKP103 CKP104 CKP105 CKP106 CKP107 CKP108 CKP109 CKP110 CKP111 CKP112 CKP113 CKP114 CKP115 CKP116 CKP117 CKP201 CKP202 CKP203 CKP204 CKP205 CKP206 CKP207 CKP301 CKP302 CKP303 CKP401 CKP402 CKP403 CKP404 CKP901 CKP902"
         fi
     fi
     COMPREPLY=($(compgen -W "$words" -- "$cur"))

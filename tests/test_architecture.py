@@ -19,6 +19,7 @@ ORDER = (
     "diff",
     "layouts",
     "scanner",
+    "stages",
     "rules",
     "checker",
     "planner",

@@ -40,6 +40,7 @@ from ckptctl.api.reading import (
     rules,
     scan,
 )
+from ckptctl.api.stages import policy
 from ckptctl.api.testing import assert_clean
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "plan_resume",
     "plan_to_json",
     "plan_undo",
+    "policy",
     "prunable",
     "prune",
     "resume",

@@ -46,6 +46,7 @@ def experiments(
     trial: str | None = None,
     collect_globals: bool = False,
     deep: bool = False,
+    stages: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> tuple[Experiment, ...]:
@@ -57,6 +58,7 @@ def experiments(
         layout=layout,
         collect_globals=collect_globals,
         deep=deep,
+        stages=stages,
         required=required,
         watch=watch,
     )

@@ -23,6 +23,7 @@ HOMES: Mapping[str, str] = {
     "diff": "diff",
     "latest": "pick",
     "best": "pick",
+    "policy": "policy",
     "rules": "rules",
     "demo": "demo",
 }

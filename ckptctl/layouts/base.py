@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import ClassVar, Protocol
+from typing import BinaryIO, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -124,6 +124,12 @@ class Source:
             return self._reader.read_bytes(self._prefix + path, limit)
         except (LocationError, OSError):
             return None
+
+    def open(self, path: str) -> BinaryIO:
+        """A seekable stream of a file that is looked into here and there."""
+        if self._told is not None:
+            self._told(path)
+        return self._reader.open_read(self._prefix + path)
 
     def remember(
         self, path: str, kind: RecordKind, role: RecordRole, data: bytes | None = None

@@ -24,7 +24,7 @@ Open = Callable[[], BinaryIO]
 
 _ZIPS = (".npz", ".zip", ".keras")
 _MAYBE_ZIPS = (".pt", ".pth", ".ckpt", ".bin", *_ZIPS)
-_UNREADABLE = (
+UNREADABLE = (
     zipfile.BadZipFile,
     ValueError,  # of zipfile too, for offsets that lead nowhere
     LookupError,
@@ -61,17 +61,17 @@ def why_torn(path: str, size: int, open_file: Open) -> str | None:
         with open_file() as stream:
             if kind == "json":
                 return _json(stream, size)
-            budget = _Budget(stream, size)
+            budget = Budget(stream, size)
             return _safetensors(budget, size) if kind == "safetensors" else _zip(budget, path, size)
-    except (_TooMuch, OSError, MemoryError, CkptctlError):
+    except (TooMuch, OSError, MemoryError, CkptctlError):
         return None
 
 
-class _TooMuch(Exception):
+class TooMuch(Exception):
     """More would have to be read than a header is worth."""
 
 
-class _Budget:
+class Budget:
     """A seekable stream that ends the check once too much was read of it."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
@@ -80,19 +80,23 @@ class _Budget:
         self._left = MAX_HEADER
 
     def read(self, count: int = -1) -> bytes:
+        """Read, as long as the budget lasts."""
         wanted = self._size if count < 0 else count
         self._left -= min(wanted, self._size)
         if self._left < 0:
-            raise _TooMuch
+            raise TooMuch
         return self._stream.read(wanted)
 
     def seek(self, offset: int, whence: int = 0) -> int:
+        """Go somewhere else."""
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
+        """Where the next read begins."""
         return self._stream.tell()
 
     def seekable(self) -> bool:
+        """Whether it can be read in any order."""
         return True
 
 
@@ -115,7 +119,7 @@ def _json(stream: BinaryIO, size: int) -> str | None:
     return None
 
 
-def _safetensors(stream: _Budget, size: int) -> str | None:
+def _safetensors(stream: Budget, size: int) -> str | None:
     head = stream.read(8)
     if len(head) < 8:
         return "is cut off within the length of its header"
@@ -128,13 +132,13 @@ def _safetensors(stream: _Budget, size: int) -> str | None:
         header = json.loads(stream.read(length))
         tensors = [t for name, t in header.items() if name != "__metadata__"]
         end = max((int(t["data_offsets"][1]) for t in tensors), default=0)
-    except _UNREADABLE:
+    except UNREADABLE:
         return "has a header that cannot be read"
     held = size - 8 - length
     return f"is cut off: {end:,} bytes of tensors are told, {held:,} there" if held < end else None
 
 
-def _zip(stream: _Budget, path: str, size: int) -> str | None:
+def _zip(stream: Budget, path: str, size: int) -> str | None:
     head = stream.read(8)
     if not head.strip(b"\0"):
         return "begins with zero bytes"
@@ -145,16 +149,16 @@ def _zip(stream: _Budget, path: str, size: int) -> str | None:
         return _members(stream, size)
     except NotImplementedError:  # a kind of zip that Python does not read
         return None
-    except _UNREADABLE:
+    except UNREADABLE:
         return f"is a zip that is cut off: no directory at the end of its {size:,} bytes"
 
 
-def _members(stream: _Budget, size: int) -> str | None:
+def _members(stream: Budget, size: int) -> str | None:
     with zipfile.ZipFile(stream) as archive:
         members = archive.infolist()
         start = archive.start_dir
     if len(members) > MAX_MEMBERS:
-        raise _TooMuch
+        raise TooMuch
     for member in members:
         if member.header_offset < 0 or member.header_offset + member.compress_size > start:
             return f"is a zip whose {member.filename} lies outside of its {size:,} bytes"

@@ -63,6 +63,11 @@ class Pickled:
         """The value in the value language of `codec.values`."""
         return to_value(self._value)
 
+    def pair(self) -> tuple[object, object] | None:
+        """Both parts of a tuple of two, as they were decoded; None where it is none."""
+        value = self._value
+        return value if isinstance(value, tuple) and len(value) == 2 else None
+
     def is_same(self, other: Pickled) -> bool:
         """Whether both are one object in the pickle, not merely equal."""
         return self._value is other._value

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, Metrics, TrialDir
 from ckptctl.model.heap import Heap, Priority
+from ckptctl.model.stages import NO_SETTINGS, Lightning, RunSettings
 
 
 class TrialStatus(StrEnum):
@@ -256,6 +257,8 @@ class Trial(Struct, frozen=True, kw_only=True):
     """The trial folder's path as its records have it, without scheme."""
     result_log: str | None = None
     """The result log's path relative to the experiment."""
+    lightning: Lightning | None = None
+    """What Lightning left in its newest checkpoint, where that was looked into."""
     problems: tuple[Unreadable, ...] = ()
 
     def checkpoint(self, name: str) -> Checkpoint | None:
@@ -328,6 +331,8 @@ class Experiment(Struct, frozen=True, kw_only=True):
     state_fields: frozenset[str] = frozenset()
     """The fields that a reader finds in the state: the top keys of a snapshot (Train V2), or
     what the `StorageContext` of every trial has (Tune 2.7 and newer)."""
+    settings: RunSettings = NO_SETTINGS
+    """How the run was set up, as far as its files say."""
     globals: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """What a reader of each record imports, as ``module:name``; only where it was asked for."""
 

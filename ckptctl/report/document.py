@@ -48,7 +48,7 @@ def scan_document(experiments: Sequence[Experiment], findings: Sequence[Finding]
     return {
         **envelope("scan"),
         "experiments": [_experiment(e) for e in experiments],
-        "findings": [_finding(f) for f in findings],
+        "findings": [finding_document(f) for f in findings],
         "summary": summary(experiments, findings),
     }
 
@@ -134,7 +134,8 @@ def _best(best: Best | None) -> Document | None:
     }
 
 
-def _finding(finding: Finding) -> Document:
+def finding_document(finding: Finding) -> Document:
+    """One finding."""
     remedy = finding.remedy
     return {
         "code": finding.code,

@@ -18,6 +18,7 @@ VERBS: Mapping[str, tuple[str, ...]] = {
     "undo": PLANS,
     "resume": PLANS,
     "history": LISTINGS,
+    "policy": LISTINGS,
     "diff": LISTINGS,
     "latest": LISTINGS,
     "best": LISTINGS,

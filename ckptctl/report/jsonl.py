@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from ckptctl.report import listings
+from ckptctl.report import policy as stages
 from ckptctl.report.document import Document
 from ckptctl.report.json import render_line
 
@@ -45,6 +46,11 @@ def plans(document: Document) -> str:
         lines += [{"type": "step", **whose, **step} for step in _list(plan, "steps")]
         lines += [{"type": "refusal", **whose, **reason} for reason in _list(plan, "refusals")]
     return _text(lines)
+
+
+def policy(document: Document) -> str:
+    """Write a header, each setting of each trial, and the findings."""
+    return _text([_header(document), *stages.jsonl_items(document)])
 
 
 def listing(document: Document) -> str:

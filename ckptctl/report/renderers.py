@@ -14,6 +14,7 @@ from ckptctl.model.plan import Outcome, Plan
 from ckptctl.report.document import Document
 
 if TYPE_CHECKING:
+    from ckptctl.report.policy import Policy
     from ckptctl.rules.base import Rule
 
 
@@ -69,6 +70,14 @@ PLANS: Mapping[str, Callable[[Plans], str]] = {
     "csv": lambda plans: _of("csv").render(_of("rows").plans(plans.planned)),
     "github": lambda plans: _of("github").plans(plans.planned),
     "markdown": lambda plans: _of("markdown").plans(plans.planned),
+}
+
+POLICY: Mapping[str, Callable[[Policy], str]] = {
+    "json": lambda told: _of("json").render(told.document),
+    "jsonl": lambda told: _of("jsonl").policy(told.document),
+    "tsv": lambda told: _of("tsv").render(_of("policy").table(told)),
+    "csv": lambda told: _of("csv").render(_of("policy").table(told)),
+    "markdown": lambda told: _of("markdown").listing(_of("policy").table(told)),
 }
 
 LISTINGS: Mapping[str, Callable[[Document], str]] = {

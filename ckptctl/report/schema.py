@@ -19,6 +19,7 @@ DOCUMENTS: Mapping[str, type[msgspec.Struct]] = {
     "picks": shapes.PicksDocument,
     "history": shapes.HistoryDocument,
     "diff": shapes.DiffDocument,
+    "policy": shapes.PolicyDocument,
     "rules": shapes.RulesDocument,
     "error": shapes.ErrorDocument,
     "saved-plan": WirePlan,

@@ -20,8 +20,10 @@ from ckptctl.rules.index_behind_storage import IndexBehindStorage
 from ckptctl.rules.iteration_disagrees import IterationDisagrees
 from ckptctl.rules.latest_missing import LatestMissing
 from ckptctl.rules.latest_not_recorded import LatestNotRecorded
+from ckptctl.rules.metric_missing_at_save import MetricMissingAtSave
 from ckptctl.rules.missing_state import MissingState
 from ckptctl.rules.mixed_generations import MixedGenerations
+from ckptctl.rules.mode_suspect import ModeSuspect
 from ckptctl.rules.name_reused import NameReused
 from ckptctl.rules.needs_another_ray import NeedsAnotherRay
 from ckptctl.rules.partial_checkpoint import PartialCheckpoint
@@ -29,7 +31,9 @@ from ckptctl.rules.pending_journal import PendingJournal
 from ckptctl.rules.recorded_missing import RecordedMissing
 from ckptctl.rules.result_row_disagrees import ResultRowDisagrees
 from ckptctl.rules.result_rows_unnamed import ResultRowsUnnamed
+from ckptctl.rules.retention_conflict import RetentionConflict
 from ckptctl.rules.retention_overrun import RetentionOverrun
+from ckptctl.rules.setting_not_applicable import SettingNotApplicable
 from ckptctl.rules.stale_result_log import StaleResultLog
 from ckptctl.rules.stale_state import StaleState
 from ckptctl.rules.superseded_state import SupersededState
@@ -78,6 +82,10 @@ ALL: tuple[Rule, ...] = (
     EmptyCheckpoint(),
     PartialCheckpoint(),
     MixedGenerations(),
+    RetentionConflict(),
+    SettingNotApplicable(),
+    MetricMissingAtSave(),
+    ModeSuspect(),
     PendingJournal(),
     ForeignLock(),
 )

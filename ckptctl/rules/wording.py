@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ckptctl.model.finding import Evidence
+from ckptctl.stages.conflicts import Said
+
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SHOWN = 4
 
@@ -30,3 +33,9 @@ def listing(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def evidence_of(said: Said) -> Evidence:
+    """What a stage says, as evidence."""
+    place = said.provenance
+    return Evidence(witness=said.stage, claim=said.claim, file=place.file, pointer=place.pointer)

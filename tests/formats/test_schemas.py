@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 
 from ckptctl import api
 from ckptctl.errors import RefusedError, StalePlanError, UsageError
-from ckptctl.report import document, history, rules, schema
+from ckptctl.report import document, history, policy, rules, schema
 from ckptctl.report.document import Document
 from ckptctl.report.renderers import SCAN
 from tests.formats.scans import CORPUS, NASTY, hostile_plans, hostile_scan, scan_of
-from tests.support import copy_of
+from tests.support import copy_of, corpus
 
 
 @cache
@@ -82,6 +82,11 @@ def test_picks_are_what_their_schema_says(name: str) -> None:
         holds("picks", document.picks_document("latest", latest))
         best = [(experiment, t, b.name if b else None) for t, b in api.best(experiment)]
         holds("picks", document.picks_document("best", best))
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_stages_are_what_their_schema_says(name: str) -> None:
+    holds("policy", policy.Policy(told=api.policy(str(corpus(name)))).document)
 
 
 @pytest.mark.parametrize("name", CORPUS)

@@ -49,6 +49,10 @@ CONTRACT = {
     "CKP301": ("empty-checkpoint", ERROR),
     "CKP302": ("partial-checkpoint", ERROR),
     "CKP303": ("mixed-generations", ERROR),
+    "CKP401": ("retention-conflict", WARNING),
+    "CKP402": ("setting-not-applicable", WARNING),
+    "CKP403": ("metric-missing-at-save", WARNING),
+    "CKP404": ("mode-suspect", INFO),
     "CKP901": ("pending-journal", ERROR),
     "CKP902": ("foreign-lock", WARNING),
 }

@@ -1,0 +1,28 @@
+"""Whether the metric that ranks a trial's checkpoints was there at each save."""
+
+from __future__ import annotations
+
+from ckptctl.model.bookkeeping import Witness
+from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.stages.ranking import ranking_of
+
+
+def unscored(experiment: Experiment, trial: Trial) -> tuple[str, tuple[str, ...]] | None:
+    """The ranking metric, and the checkpoints that were saved without it, or None.
+
+    Evicted ones count too where the result log names them.
+    """
+    ranking = ranking_of(experiment, trial)
+    if ranking is None or not ranking.exact or ranking.monitor is None:
+        return None
+    metric = ranking.monitor
+    estimated = {r.ref.name for r in trial.records if r.ref and r.estimated}
+    names: dict[str, None] = {}
+    for checkpoint in sorted(trial.checkpoints, key=lambda c: c.saved):
+        known = checkpoint.metrics and Witness.TRIAL in checkpoint.recorded_by
+        if known and metric not in checkpoint.metrics and checkpoint.name not in estimated:
+            names[checkpoint.name] = None
+    for row in trial.rows:
+        if row.name and row.metrics and metric not in row.metrics:
+            names[row.name] = None
+    return (metric, tuple(names)) if names else None
