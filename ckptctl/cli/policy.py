@@ -21,6 +21,8 @@ def register(app: typer.Typer) -> None:
             "ckptctl policy ~/ray_results/tune_lr --json | jq '.findings[].message'",
         ),
         exits=(0, 1, 2, 10, 130),
+        done="shown; no finding at or above --fail-on",
+        one="findings at or above --fail-on",
     )(policy)
 
 
