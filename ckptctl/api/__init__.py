@@ -42,6 +42,7 @@ from ckptctl.api.reading import (
 )
 from ckptctl.api.stages import policy
 from ckptctl.api.testing import assert_clean
+from ckptctl.codec.reasons import reason_of
 
 __all__ = [
     "QUIET_PERIOD",
@@ -69,6 +70,7 @@ __all__ = [
     "policy",
     "prunable",
     "prune",
+    "reason_of",
     "resume",
     "rule",
     "rules",

@@ -138,14 +138,14 @@ def plan_to_json(plan: Plan) -> bytes:
 
 def plan_from_json(data: bytes, *, source: str = "the plan") -> Plan:
     """Read a plan; UsageError where it is none, RefusedError where it was edited by hand."""
+    from ckptctl.codec.reasons import reason_of
     from ckptctl.journal.format import plan_from_json as from_value
 
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
-            f"{source} is no saved plan: {why}",
+            f"{source} is no saved plan: it is {reason_of(error)}",
             hint="--plan-out FILE saves one",
             location=source,
         ) from error

@@ -69,7 +69,9 @@ def _read(path: str) -> Mapping[str, object]:
             location=path,
         ) from error
     except (ValueError, RecursionError) as error:
-        raise _no_baseline(path, str(error)) from error
+        from ckptctl.api import reason_of
+
+        raise _no_baseline(path, f"it is {reason_of(error)}") from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise _no_baseline(path, f"it has no format {_FORMAT}")
     findings = document.get("findings")

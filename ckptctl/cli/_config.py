@@ -97,7 +97,9 @@ def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if lenient:
             return {}
-        raise UsageError(f"cannot read {path}: {error}", location=path) from error
+        from ckptctl.api import reason_of
+
+        raise UsageError(f"cannot read {path}: {reason_of(error)}", location=path) from error
 
 
 def _environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Setting]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from msgspec import Struct
 
 from ckptctl.errors import Cancelled, LocationError, UsageError
+from ckptctl.report import runner
 from ckptctl.report.formats import TEXT
 from ckptctl.report.lines import ASCII_MARKS, Line, Marks, Page
 
@@ -61,7 +62,7 @@ class Console(Struct, kw_only=True):
     def write(self, text: str) -> None:
         """Give the answer as text, to stdout or to the file that was named."""
         if self.out is None:
-            _write(sys.stdout, text)
+            put(sys.stdout, text, self.form)
             return
         try:
             mode = "a" if self._begun else "w"
@@ -82,11 +83,13 @@ class Console(Struct, kw_only=True):
         """Give bare paths or ids, one a line."""
         from ckptctl.report.lines import line
 
+        if self.out is None and runner.listens(os.environ):
+            paths = map(runner.path, paths)
         self.answer([line(path) for path in paths])
 
     def note(self, lines: Iterable[Line]) -> None:
         """Say something beside the answer."""
-        _write(sys.stderr, self._text(lines, sys.stderr))
+        put(sys.stderr, self._text(lines, sys.stderr), TEXT)
 
     def confirm(self, question: str) -> None:
         """Ask, with No as the default; Cancelled where the answer is not yes."""
@@ -146,6 +149,11 @@ def _marks(stream: TextIO | None) -> Marks:
     except (UnicodeEncodeError, LookupError):
         return ASCII_MARKS
     return ASCII_MARKS if locale in ("C", "POSIX") else Marks()
+
+
+def put(stream: TextIO | None, text: str, form: str) -> None:
+    """Write an answer or a note, and no order to a service that may read along."""
+    _write(stream, runner.guarded(text, form) if runner.listens(os.environ) else text)
 
 
 def _write(stream: TextIO | None, text: str) -> None:

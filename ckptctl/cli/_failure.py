@@ -12,11 +12,13 @@ import traceback
 import typer
 
 from ckptctl._version import __version__
-from ckptctl.cli._console import Console
+from ckptctl.cli._console import Console, put
 from ckptctl.errors import CkptctlError, InternalError, RefusedError, UsageError
 from ckptctl.model.plan import Plan
 
 _NEAR = re.compile(r"\.? (?:Did you mean:? |\(Possible options: )'?(?P<name>[^'?)]+)'?[?)]")
+_SHAPE = re.compile(r"Input should be ((?:a )?)(?:valid )?([^,]*).*")
+"""How pydantic, which checks numbers for typer, begins its messages."""
 
 
 def fail(error: CkptctlError, argv: list[str]) -> int:
@@ -31,11 +33,11 @@ def report(error: CkptctlError, console: Console) -> None:
 
     try:
         if console.json:
-            sys.stderr.write(json.render_line(document.error_document(error)))
+            put(sys.stderr, json.render_line(document.error_document(error)), console.form)
         elif console.form == "github":
             from ckptctl.report import github
 
-            sys.stderr.write(github.error(error))
+            put(sys.stderr, github.error(error), console.form)
         else:
             console.note(errors.render(error, console.page(sys.stderr)))
     except (CkptctlError, OSError, ValueError, AttributeError):
@@ -91,6 +93,7 @@ def usage(error: typer.TyperException) -> UsageError:
     """Take over typer's own usage errors."""
     describe = getattr(error, "format_message", None)
     message = str(describe() if describe else error)
+    message = _SHAPE.sub(r"it has to be \1\2", message)
     command = getattr(getattr(error, "ctx", None), "command_path", "ckptctl")
     hint = f"{command} --help"
     if near := _NEAR.search(message):

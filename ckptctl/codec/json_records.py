@@ -11,6 +11,7 @@ from ckptctl.codec.errors import Malformed, RecordError
 from ckptctl.codec.json_text import JsonText, find_span
 from ckptctl.codec.limits import Limits
 from ckptctl.codec.pickle_reader import Doc, decode
+from ckptctl.codec.reasons import reason_of
 
 __all__ = [
     "FALLBACK",
@@ -48,7 +49,7 @@ def decode_text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise RecordError(f"not UTF-8 at byte {error.start}") from None
+        raise RecordError(reason_of(error)) from None
 
 
 class Row(Struct, frozen=True):

@@ -14,6 +14,7 @@ import re
 from msgspec import Struct
 
 from ckptctl.codec.errors import PointerError, RecordError
+from ckptctl.codec.reasons import reason_of
 
 __all__ = ["Container", "JsonText", "Member", "find_span", "parse_json"]
 
@@ -54,12 +55,8 @@ def parse_json(text: str, at: int = 0) -> tuple[object, int]:
     """The value that begins at ``at``, and where it ends. Raises RecordError."""
     try:
         return _DECODER.raw_decode(text, at)
-    except RecursionError:
-        raise RecordError("JSON that is nested too deep") from None
-    except json.JSONDecodeError as error:
-        raise RecordError(f"not JSON: {error}") from None
-    except (ValueError, MemoryError):
-        raise RecordError("JSON with a number that is too long") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise RecordError(reason_of(error)) from None
 
 
 class JsonText:

@@ -11,6 +11,7 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
+from ckptctl.codec.reasons import reason_of
 from ckptctl.errors import InternalError, RefusedError, UsageError
 from ckptctl.journal.paths import check_path, is_sha256
 from ckptctl.journal.wire import (
@@ -95,7 +96,7 @@ def plan_from_json(value: object) -> Plan:
     try:
         wire = msgspec.convert(value, WirePlan)
     except msgspec.ValidationError as error:
-        raise UsageError(f"plan cannot be read: {error}") from error
+        raise UsageError(f"plan cannot be read: {reason_of(error)}") from error
     plan = _plan_from_wire(wire)
     if plan.plan_id != plan_id_of(plan):
         raise RefusedError(

@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from ckptctl.codec.reasons import reason_of
 from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.journal.format import canonical, check_format, plan_from_json, plan_to_json
 from ckptctl.model.plan import Plan
@@ -152,7 +153,7 @@ def record_from_bytes(data: bytes, kind: type[T], where: str) -> T:
     except CkptctlError as error:
         raise JournalError(error.message, hint=error.hint) from error
     except (ValueError, RecursionError) as error:
-        raise damaged(where, str(error)) from error
+        raise damaged(where, reason_of(error)) from error
 
 
 def damaged(where: str, cause: str) -> JournalError:

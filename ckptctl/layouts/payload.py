@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable
 from typing import BinaryIO, Final
 
+from ckptctl.codec.reasons import reason_of
 from ckptctl.errors import CkptctlError
 
 MAX_JSON: Final = 16 * 1024 * 1024
@@ -113,7 +114,7 @@ def _json(stream: BinaryIO, size: int) -> str | None:
     except json.JSONDecodeError as error:
         if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
             return f"is JSON that is cut off after {len(data):,} bytes"
-        return f"is no JSON: {error.msg} (line {error.lineno})"
+        return f"is {reason_of(error)}"
     except (ValueError, RecursionError):  # too many digits, too deep: whole all the same
         return None
     return None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ckptctl.cli.main import main
 from tests.cli.conftest import Call, Copy, at_terminal
 
 CLEAN = "ray-2.54.1-function_topk"
@@ -42,12 +43,9 @@ def test_version(ckptctl: Call) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help_has_a_summary_examples_and_exit_codes(ckptctl: Call, verb: str) -> None:
-    text = ckptctl(verb, "--help").out
-    lines = text.splitlines()
-    assert lines[0].startswith(f"Usage: ckptctl {verb}")
-    assert f"  ckptctl {verb}" in text
-    assert text.index("Exit codes:") > text.index(f"  ckptctl {verb}")
+def test_help_has_lines_of_a_readable_length(ckptctl: Call, verb: str) -> None:
+    lines = ckptctl(verb, "--help").out.splitlines()
+    assert f"Usage: ckptctl {verb}" in "\n".join(lines)
     assert all(len(line) <= 100 for line in lines)
 
 
@@ -191,3 +189,15 @@ def test_rules_are_listed_and_explained(ckptctl: Call) -> None:
     assert ckptctl("rules", "CKP101", "--json").json["rules"][0]["code"] == "CKP101"
     assert "CKP101" in ckptctl("rules", "-q").out.splitlines()
     assert ckptctl("rules", "CKP999").code == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [("x", "it has to be a number"), ("-1", "it has to be greater than or")]
+)
+def test_a_number_that_is_none_is_told_in_our_words(
+    value: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reindex", "anywhere", f"--quiet-period={value}"]) == 2
+    said = capsys.readouterr().err
+    assert f"invalid value for '--quiet-period': {told}" in said
+    assert "nput" not in said

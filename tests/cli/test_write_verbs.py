@@ -227,4 +227,4 @@ def test_a_plan_that_is_nested_without_end_is_no_plan(ckptctl: Call, tmp_path: P
     plan.write_text("[" * 100_000)
     answer = ckptctl("apply", plan, "--yes")
     assert answer.code == 2
-    assert "is no saved plan: it is nested too deeply" in answer.err
+    assert "is no saved plan: it is nested too deep" in answer.err

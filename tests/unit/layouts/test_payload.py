@@ -74,7 +74,7 @@ def test_whole_files_pass(path: str, data: bytes) -> None:
         ("model.safetensors", safetensors({"w": {"data_offsets": 3}}, b""), "cannot be read"),
         ("state.json", b'{"loss": 0.1, "it', "is JSON that is cut off after 17 bytes"),
         ("state.json", b'{"a": 1', "is JSON that is cut off"),
-        ("state.json", b"{'a': 1}", "is no JSON"),
+        ("state.json", b"{'a': 1}", "is not JSON at line 1, column 2"),
         ("state.json", bytes(10), "holds nothing but zero bytes"),
         ("state.json", b"\xff\xfe\xff\xd8", "is"),
     ],
