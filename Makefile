@@ -21,6 +21,10 @@ test: .venv/.installed-dev rays ## install, with the real Rays that the tests as
 	  || echo "left out: $$tool is not here, so its completion script is not run"; done
 	@command -v groff >/dev/null 2>&1 \
 	  || echo "left out: groff is not here, so the manual page is not set"
+	@command -v jq >/dev/null 2>&1 \
+	  || echo "left out: jq is not here, so it does not read the JSON"
+	@command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
+	  || echo "left out: no Chromium is here, so no browser shows the HTML page"
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 speed: .venv/.installed-dev ## the tests that compare times, one after the other

@@ -105,13 +105,7 @@ circle.kept, path.kept { fill: var(--accent); }
 circle.latest { fill: none; stroke: var(--ink); stroke-width: 1.4; }
 path.best { fill: var(--fine); }
 footer { color: var(--faint); font-size: .86rem; padding-bottom: 2rem; }
-@media (max-width: 44rem) {
-  body { font-size: 14px; }
-  main, header, footer { padding-left: .8rem; padding-right: .8rem; }
-  dl.about { grid-template-columns: 1fr; }
-  dl.about dt { margin-top: .3rem; }
-  .evidence { grid-template-columns: max-content 1fr; }
-  .evidence .place { grid-column: 1 / -1; margin-bottom: .35rem; }
+@media (max-width: 64rem) {
   .stack thead { display: none; }
   .stack, .stack tbody { display: block; }
   .stack .whole, .stack td.number { white-space: normal; }
@@ -121,6 +115,14 @@ footer { color: var(--faint); font-size: .86rem; padding-bottom: 2rem; }
     font-family: system-ui, sans-serif; }
   .stack td:first-child { font-weight: 600; flex-basis: 100%; }
   .stack td:first-child::before, .stack td:empty { display: none; }
+}
+@media (max-width: 44rem) {
+  body { font-size: 14px; }
+  main, header, footer { padding-left: .8rem; padding-right: .8rem; }
+  dl.about { grid-template-columns: 1fr; }
+  dl.about dt { margin-top: .3rem; }
+  .evidence { grid-template-columns: max-content 1fr; }
+  .evidence .place { grid-column: 1 / -1; margin-bottom: .35rem; }
   .trial { padding: .5rem .7rem; }
   svg text { font-size: 17px; }
 }
