@@ -17,8 +17,8 @@ from ckptctl.errors import CkptctlError, InternalError, RefusedError, UsageError
 from ckptctl.model.plan import Plan
 
 _NEAR = re.compile(r"\.? (?:Did you mean:? |\(Possible options: )'?(?P<name>[^'?)]+)'?[?)]")
-_SHAPE = re.compile(r"Input should be ((?:a )?)(?:valid )?([^,]*).*")
-"""How pydantic, which checks numbers for typer, begins its messages."""
+_SHAPE = re.compile(r"is not a valid (?:float|integer)(?: range)?")
+"""What typer says of a number that is none, in Python's words."""
 
 
 def fail(error: CkptctlError, argv: list[str]) -> int:
@@ -93,7 +93,7 @@ def usage(error: typer.TyperException) -> UsageError:
     """Take over typer's own usage errors."""
     describe = getattr(error, "format_message", None)
     message = str(describe() if describe else error)
-    message = _SHAPE.sub(r"it has to be \1\2", message)
+    message = _SHAPE.sub("is no number", message)
     command = getattr(getattr(error, "ctx", None), "command_path", "ckptctl")
     hint = f"{command} --help"
     if near := _NEAR.search(message):

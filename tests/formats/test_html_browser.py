@@ -61,9 +61,16 @@ def measured(page: str, widths: Sequence[int], folder: Path, *, dark: bool) -> l
     file.write_text(MEASURE.format(frames=frames), encoding="utf-8")
     # 0 is dark and 1 is light: blink/public/mojom, PreferredColorScheme.
     scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-    flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr")
-    flags += ("--allow-file-access-from-files",)
-    flags += (f"--user-data-dir={folder / 'profile'}", scheme, "--window-size=1500,900")
+    flags = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--allow-file-access-from-files",
+        f"--user-data-dir={folder / 'profile'}",
+        "--window-size=1500,900",
+        scheme,
+    ]
     done = subprocess.run(
         [browser(), *flags, "--virtual-time-budget=20000", "--dump-dom", file.as_uri()],
         capture_output=True,
