@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ckptctl.api._cost import cost
 from ckptctl.errors import (
     Cancelled,
     CkptctlError,
@@ -52,7 +54,10 @@ def plan_undo(location: str, *, plan_id: str | None = None) -> Plan | None:
 
     reader = open_reader(home(location))
     entry = executor.entry_to_undo(reader, plan_id)
-    return None if entry is None else executor.inverse_plan(reader, entry)
+    if entry is None:
+        return None
+    plan = executor.inverse_plan(reader, entry)
+    return replace(plan, notes=(*plan.notes, *cost(plan, 0, reader.capabilities)))
 
 
 def undo(

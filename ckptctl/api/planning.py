@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from ckptctl._version import __version__
+from ckptctl.api._cost import cost
 from ckptctl.errors import UsageError
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Plan, TreeFile
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from ckptctl.model.policies import Policy
     from ckptctl.planner.draft import Draft
     from ckptctl.storage.listing import Listing
-_PAGE = 1000
-# How often an apply lists the whole, what it asks for a record, and for lock and journal.
-_LISTINGS, _FOR_A_RECORD, _FOR_ALL = 3, 5, 9
 
 
 def plan_rename(
@@ -99,24 +97,8 @@ def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
         command=command,
         apply_edits=apply_edits,
     )
-    notes = plan.notes
-    if reader.capabilities.bulk and plan.moves:
-        notes += (_cost(plan, len(listing), reader.capabilities.deletions),)
+    notes = (*plan.notes, *cost(plan, len(listing), reader.capabilities))
     return with_id(replace(plan, notes=notes, created_by=f"ckptctl {__version__}"))
-
-
-def _cost(plan: Plan, objects: int, deletions: int) -> str:
-    """What moving by copies takes: objects, bytes, and requests, which cost money too."""
-    from ckptctl.report.words import count, size
-
-    sizes = [file.size for move in plan.moves for file in move.files]
-    copies, records = len(sizes), len({step.file for step in plan.rewrites})
-    listings = _LISTINGS * (1 + (objects + copies) // _PAGE)
-    requests = copies + -(-copies // deletions) + listings + _FOR_A_RECORD * records + _FOR_ALL
-    return (
-        f"moves by copying: {count(copies, 'object')}, {size(sum(sizes))}, "
-        f"in about {count(requests, 'request')}"
-    )
 
 
 def _tree(listing: Listing, path: str) -> tuple[TreeFile, ...]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ckptctl.storage import service
 from ckptctl.storage.service import (
     ABSENT,
     Answer,
@@ -212,7 +213,7 @@ class Gcs:
                 params=fs._get_params(dict(told)),  # noqa: SLF001
                 headers=signed,
                 data=body,
-                timeout=aiohttp.ClientTimeout(total=None, connect=5, sock_read=60),
+                timeout=aiohttp.ClientTimeout(total=None, connect=5, sock_read=service.SILENCE),
             ) as answer:
                 if answer.status in (_PRECONDITION, _NOT_MODIFIED):
                     raise Conflict
@@ -241,7 +242,7 @@ def _answer_of(error: Exception) -> Answer:
         return Answer(0, "Unreachable", text)
     if isinstance(error, google.GoogleAuthError):
         return Answer(0, "NoCredentials", text)
-    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
         return Answer(0, "Unreachable", text)
     if isinstance(error, aiohttp.ClientError | OSError | ValueError):
         return Answer(0, "Cut", text)

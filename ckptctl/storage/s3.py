@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from ckptctl._version import __version__
-from ckptctl.storage.retrying import Pace, retrying
+from ckptctl.storage import service
 from ckptctl.storage.s3_answers import answer_of
 from ckptctl.storage.s3_listing import objects, register
+from ckptctl.storage.s3_parts import PART, InParts
 from ckptctl.storage.s3_swift import Swift
 from ckptctl.storage.service import (
     ABSENT,
@@ -27,10 +27,6 @@ from ckptctl.storage.service import (
 
 _GIB = 1 << 30
 LIMITS = Limits(single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000, requests=192)
-PART = 256 << 20
-"""Of a copy in parts; larger where that would be more than 10,000 of them."""
-_MOST_PARTS = 10_000
-_AT_ONCE = 8
 _STANDARD = "STANDARD"
 _MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
 _CONFLICTS = frozenset({"PreconditionFailed", "412"})
@@ -59,7 +55,7 @@ def options(given: Mapping[str, Any]) -> dict[str, Any]:
         "max_pool_connections": LIMITS.requests + 2,
         "retries": {"total_max_attempts": 1, "mode": "standard"},
         "connect_timeout": 5,
-        "read_timeout": 60,
+        "read_timeout": service.SILENCE,
         # Else it is put together anew for every request.
         "user_agent": f"ckptctl/{__version__}",
     }
@@ -73,7 +69,7 @@ class S3:
         self._fs = fs
         self._bucket = bucket
         self._limits = limits
-        self._part = part
+        self._in_parts = InParts(call=self._conditional, bucket=bucket, size=part)
         self._conditional_copies = True
         self._conditional_batches = True
         self._swift = Swift(bucket)
@@ -223,57 +219,11 @@ class S3:
 
     async def _copy_in_parts(self, source: Blob, key: str) -> Blob:
         head = await self._call("head_object", Key=source.key)
-        told = {name: head[name] for name in _HEADERS if name in head}
+        kept = {name: head[name] for name in _HEADERS if name in head}
         if head.get("TagCount"):
-            told["Tagging"] = await self._tags(source.key)
-        begun = await self._call("create_multipart_upload", Key=key, **told)
-        upload = {"Key": key, "UploadId": begun["UploadId"]}
-        try:
-            parts = await self._copy_parts(source, upload)
-            told = {**upload, **self._only_if_new(), "MultipartUpload": {"Parts": parts}}
-            found = await self._completed(told, source)
-        except BaseException:
-            with suppress(Answer):
-                await asyncio.shield(self._call("abort_multipart_upload", **upload))
-            raise
-        return _blob(key, {**found, "Size": source.size})
-
-    async def _completed(self, told: Mapping[str, Any], source: Blob) -> Mapping[str, Any]:
-        try:
-            found: Mapping[str, Any] = await retrying(
-                lambda: self._conditional("complete_multipart_upload", **told), Pace(1)
-            )
-        except Answer as error:
-            there = await self.head(told["Key"]) if error.code == "NoSuchUpload" else None
-            # The answer was lost, and not the upload.
-            if there is None or there.size != source.size:
-                raise
-            return {"ETag": there.version}
-        return found
-
-    async def _copy_parts(self, source: Blob, upload: Mapping[str, str]) -> list[dict[str, Any]]:
-        size = max(self._part, -(-source.size // _MOST_PARTS))
-        told: dict[str, Any] = {"CopySource": {"Bucket": self._bucket, "Key": source.key}}
-        told |= {"CopySourceIfMatch": f'"{source.version}"', **upload}
-        pace = Pace(_AT_ONCE)
-
-        async def copy(number: int, start: int) -> dict[str, Any]:
-            end = min(start + size, source.size) - 1
-            part = {"PartNumber": number, "CopySourceRange": f"bytes={start}-{end}"}
-            # One part that fails must not take the others with it.
-            found = await retrying(
-                lambda: self._conditional("upload_part_copy", **told, **part), pace
-            )
-            return {"PartNumber": number, "ETag": found["CopyPartResult"]["ETag"]}
-
-        starts = enumerate(range(0, source.size, size), start=1)
-        tasks = [asyncio.ensure_future(copy(number, start)) for number, start in starts]
-        try:
-            return await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            raise
+            kept["Tagging"] = await self._tags(source.key)
+        etag = await self._in_parts.copy(source, key, kept, self._only_if_new())
+        return _blob(key, {"ETag": etag, "Size": source.size})
 
     async def _tags(self, key: str) -> str:
         from urllib.parse import urlencode

@@ -23,6 +23,7 @@ _UNREACHABLE = frozenset(
         "ConnectionError",
         "EndpointConnectionError",
         "ProxyConnectionError",
+        "ReadTimeoutError",
         "SSLError",
     }
 )

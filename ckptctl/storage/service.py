@@ -9,6 +9,8 @@ from msgspec import Struct, field
 
 ABSENT = ""
 """As the version that `put` expects: nothing is there yet."""
+SILENCE = 60.0
+"""Seconds without a byte after which an answer counts as lost."""
 UNTOLD = ""
 """As the version of a copy: nobody has looked at what was copied."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from ckptctl import api
 from ckptctl.cli.main import main
+from ckptctl.storage import service
 from tests.backends.conftest import Bucket, MakeBucket, clear_clients
 from tests.backends.servers import Weed, free_port, running
 from tests.backends.test_scan import findings
@@ -202,3 +204,13 @@ def test_a_missing_driver_is_one_sentence(
     error = told(capsys)
     assert f"the driver for {scheme}:// is not installed" in error["message"]
     assert error["hint"] == f"install {driver}"
+
+
+def test_a_service_that_falls_silent_is_not_waited_for_without_end(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(service, "SILENCE", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        bucket.use(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert main(["scan", bucket.url]) == 10
+    assert "the service does not answer" in capsys.readouterr().err
