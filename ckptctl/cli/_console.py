@@ -91,9 +91,14 @@ class Console(Struct, kw_only=True):
         """Say something beside the answer."""
         put(sys.stderr, self._text(lines, sys.stderr), TEXT)
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there to answer."""
+        return _is_terminal(sys.stdin)
+
     def confirm(self, question: str) -> None:
         """Ask, with No as the default; Cancelled where the answer is not yes."""
-        if not _is_terminal(sys.stdin):
+        if not self.can_ask:
             raise UsageError(
                 "there is no terminal to ask at",
                 hint="add --yes to apply, or -n to see the plan only",

@@ -149,7 +149,7 @@ def _show(plans: Sequence[Planned], console: Console, consent: Consent) -> None:
         lines += as_text.render(plan, experiment, page)
     if not silent:
         console.answer(lines)
-    elif asks:
+    elif asks and console.can_ask:
         console.note(lines)
     for _, plan in plans:
         if plan.refusals:

@@ -9,8 +9,9 @@ from itertools import pairwise
 from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.names import PREFIX, check_name, fold, ray_name
 from ckptctl.model.plan import Refusal
+from ckptctl.model.wording import count
 from ckptctl.planner.ground import After
-from ckptctl.planner.wording import Describe, command, described, only_name, plural
+from ckptctl.planner.wording import Describe, command, described, only_name
 
 __all__ = ["check"]
 
@@ -72,7 +73,7 @@ def _bad_names(after: After, describe: Describe) -> Iterator[Refusal]:
                 (checkpoint, new)
             )
     for reason, concerned in by_reason.items():
-        who = plural(len(concerned), "checkpoint")
+        who = count(len(concerned), "checkpoint")
         message = f"{who} of {after.ground.label} would get a name that {reason}"
         yield _refusal("bad-name", after, message, concerned, describe)
 
@@ -102,7 +103,7 @@ def _collisions(after: After, describe: Describe) -> Iterator[Refusal]:
 
 def _clash(after: After, concerned: list[tuple[Checkpoint, str]]) -> str:
     names = list(dict.fromkeys(new for _, new in concerned))
-    who = f"{plural(len(concerned), 'checkpoint')} of {after.ground.label}"
+    who = f"{count(len(concerned), 'checkpoint')} of {after.ground.label}"
     if len(names) == 1:
         return f"{who} would share the name {names[0]}"
     shown = ", ".join(names)

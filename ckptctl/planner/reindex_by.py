@@ -12,10 +12,10 @@ from ckptctl.model.experiment import Experiment
 from ckptctl.model.names import ray_name
 from ckptctl.model.plan import Refusal
 from ckptctl.model.policies import BadIndex, ByMetric, Policy, Trouble, indexes, metric_of
+from ckptctl.model.wording import count
 from ckptctl.planner.draft import Draft
 from ckptctl.planner.ground import Ground, grounds, is_chosen
 from ckptctl.planner.renaming import Counter, Manner, plan_names
-from ckptctl.planner.wording import plural
 
 __all__ = ["plan_reindex_by"]
 
@@ -74,10 +74,10 @@ def plan_reindex_by(
 def _lacking(chosen: list[Ground], policy: Policy) -> Iterator[str]:
     if isinstance(policy, ByMetric):
         saves = (c for ground in chosen for c in ground.saves if c.state in _NUMBERED)
-        if count := sum(metric_of(c, policy.metric) is None for c in saves):
-            verb = "has" if count == 1 else "have"
+        if number := sum(metric_of(c, policy.metric) is None for c in saves):
+            verb = "has" if number == 1 else "have"
             yield (
-                f"{plural(count, 'checkpoint')} {verb} no {policy.metric}, "
+                f"{count(number, 'checkpoint')} {verb} no {policy.metric}, "
                 "and the number behind the save before"
             )
 
@@ -87,7 +87,7 @@ def _refusals(ground: Ground, policy: Policy, bad: list[BadIndex]) -> Iterator[R
     for one in bad:
         by_trouble[one.trouble].append(one)
     for trouble, group in by_trouble.items():
-        who = plural(len(group), "checkpoint")
+        who = count(len(group), "checkpoint")
         yield Refusal(
             code=_CODES[trouble],
             message=f"{who} of {ground.label} would get an index by {policy} that {trouble}",

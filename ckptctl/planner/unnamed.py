@@ -16,10 +16,10 @@ from ckptctl.model.template import (
     RenderFailure,
     Template,
 )
+from ckptctl.model.wording import count
 from ckptctl.planner.call import Call
 from ckptctl.planner.mending import mended
 from ckptctl.planner.naming import Failure
-from ckptctl.planner.wording import plural
 
 __all__ = ["refused", "skipped"]
 
@@ -62,7 +62,7 @@ def _code(failure: RenderFailure) -> str:
 
 
 def _message(group: list[Failure], name: str, *, several: bool) -> str:
-    who = plural(len(group), "checkpoint")
+    who = count(len(group), "checkpoint")
     verb = "has" if len(group) == 1 else "have"
     where = "" if several else f" of {group[0].ground.label}"
     match group[0].why:
@@ -128,6 +128,6 @@ def skipped(failures: Iterable[Failure]) -> Iterator[str]:
     for failure in failures:
         kind = "no" if isinstance(failure.why, MetricMissing) else "no finite"
         groups[f"{kind} {failure.why.field}"] += 1
-    for what, count in groups.items():
-        verb = "keeps its name" if count == 1 else "keep their names"
-        yield f"{plural(count, 'checkpoint')} {verb}: {what}"
+    for what, number in groups.items():
+        verb = "keeps its name" if number == 1 else "keep their names"
+        yield f"{count(number, 'checkpoint')} {verb}: {what}"

@@ -9,15 +9,10 @@ from typing import TypeAlias
 from ckptctl.model.checkpoint import Checkpoint, MetricValue
 from ckptctl.model.format_spec import shown
 
-__all__ = ["Describe", "command", "described", "only_name", "plural", "with_values"]
+__all__ = ["Describe", "command", "described", "only_name", "with_values"]
 
 Describe: TypeAlias = Callable[[Checkpoint], str]
 """A checkpoint in one line: its name, and the values that its new name is made of."""
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 checkpoint``, ``2 checkpoints``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def only_name(checkpoint: Checkpoint) -> str:

@@ -11,7 +11,7 @@ from ckptctl.errors import CkptctlError
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.plan import Outcome, Plan
-from ckptctl.report import inventory, markdown, md, overview, where, words
+from ckptctl.report import markdown, md, overview, where, words
 from ckptctl.report.escape import shown
 
 MOST = 10
@@ -40,7 +40,7 @@ def scan(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str:
 
 
 def _labels(experiments: Sequence[Experiment]) -> Labels:
-    return {(e.location, k): v for e in experiments for k, v in inventory.labels(e).items()}
+    return {(e.location, k): v for e in experiments for k, v in overview.labels(e).items()}
 
 
 def _finding(finding: Finding, level: str, names: Labels) -> str:

@@ -9,7 +9,7 @@ from ckptctl._version import __version__
 from ckptctl.model.experiment import Best, Experiment
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.report import findings as blocks
-from ckptctl.report import html_findings, html_trials, inventory, overview, words
+from ckptctl.report import html_findings, html_trials, overview, words
 from ckptctl.report.closing import closing
 from ckptctl.report.html_style import STYLE
 from ckptctl.report.html_trials import Limits
@@ -81,7 +81,7 @@ def _experiment(
             _table(experiment, rows, anchors),
         ]
     if findings:
-        labels = inventory.labels(experiment)
+        labels = overview.labels(experiment)
         parts += [
             el("h3", "Findings"),
             html_findings.cards(findings, rules, labels, anchors),
@@ -147,7 +147,7 @@ def _rows(experiment: Experiment, rows: Sequence[Overview], anchors: Mapping[str
 def _columns(experiment: Experiment, ranked: str | None) -> list[tuple[str, str]]:
     """Name each column, and say how its cells look."""
     columns = [("trial", "code"), ("status", ""), ("folders", "number"), ("last", "number")]
-    columns += [(f"{witness} says", "number") for witness in overview.speakers(experiment)]
+    columns += [(f"{witness} says", "number") for witness in overview.speakers(experiment.trials)]
     columns += [("latest", "code")]
     columns += [("best", "code"), (ranked, "number")] if ranked else []
     return [*columns, ("", "note")]

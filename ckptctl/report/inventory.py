@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ckptctl.model.bookkeeping import Bookkeeping, Witness
-from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.bookkeeping import Witness
+from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
-from ckptctl.report import words
+from ckptctl.report import overview, words
 from ckptctl.report.lines import (
     BLANK,
     Line,
@@ -27,19 +27,6 @@ from ckptctl.report.spark import spark
 
 _ROWS = 24
 """Trials that a terminal shows before the rest is only counted."""
-
-
-def labels(experiment: Experiment) -> Mapping[str, str]:
-    """Give each trial folder a short name: the trial id, where it is the only one of its kind."""
-    ids = Counter(t.trial_id for t in experiment.trials)
-    return {
-        t.dirname: t.trial_id if t.trial_id and ids[t.trial_id] == 1 else _named(t, experiment)
-        for t in experiment.trials
-    }
-
-
-def _named(trial: Trial, experiment: Experiment) -> str:
-    return experiment.name if trial.dirname == "." else trial.dirname
 
 
 def render(
@@ -60,25 +47,12 @@ def render(
 
 
 def _headline(experiment: Experiment, title: str, verdict: Line, page: Page) -> list[Line]:
-    facts = page.marks.dot.join(_facts(experiment))
+    facts = page.marks.dot.join(overview.facts(experiment))
     row = line(Span(title, Style.STRONG), f"   {facts}")
     if page.width is None or length(row) <= page.width:
         return spread(row, verdict, page)
     below = wrap(facts, page, indent=2)
     return [line(Span(title, Style.STRONG)), *below, line(*verdict, indent=2)]
-
-
-def _facts(experiment: Experiment) -> tuple[str, ...]:
-    folders = [c for t in experiment.trials for c in t.checkpoints if c.on_storage]
-    layout = words.layout(experiment.layout)
-    if experiment.ray_version:
-        layout += f" ({experiment.ray_version})"
-    return (
-        layout,
-        words.count(len(experiment.trials), "trial"),
-        words.count(len(folders), "checkpoint"),
-        words.size(sum(c.size_bytes for c in folders)),
-    )
 
 
 def _verdict(findings: Sequence[Finding], page: Page) -> Line:
@@ -120,8 +94,8 @@ def _worth_a_row(
 
 
 def _table(experiment: Experiment, trials: Sequence[Trial], page: Page) -> list[Line]:
-    names = labels(experiment)
-    shown = [w for w in (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION) if _speaks(w, trials)]
+    names = overview.labels(experiment)
+    shown = overview.speakers(trials)
     best = next((t.best for t in trials if t.best), None)
     sign = _sign(best.mode, page) if best else ""
     header = ["trial", "status", "folders", *(str(w) for w in shown), "latest"]
@@ -134,7 +108,7 @@ def _table(experiment: Experiment, trials: Sequence[Trial], page: Page) -> list[
         row += [_believes(trial, w, page) for w in shown]
         row.append(Span(trial.latest.name if trial.latest else page.marks.none))
         row += _best(trial, f"{best.metric} {sign}", page) if best else []
-        rows.append([*row, Span(_note(trial), Style.DIM)])
+        rows.append([*row, Span(", ".join(overview.notes(trial)), Style.DIM)])
     if best:
         header, rows = _with_sparks(header, rows, trials, best.metric, page)
     return table([*header, ""], rows, page)
@@ -155,26 +129,14 @@ def _with_sparks(
     return [*header, ""], drawn
 
 
-def _speaks(witness: Witness, trials: Sequence[Trial]) -> bool:
-    return any(_index(t.books.get(witness)) is not None for t in trials)
-
-
-def _index(book: Bookkeeping | None) -> int | None:
-    return book.latest_index.value if book and book.latest_index else None
-
-
-def _last(trial: Trial) -> int | None:
-    return max((c.index for c in trial.folders if c.index is not None), default=None)
-
-
 def _folders(trial: Trial, wide: int, page: Page) -> str:
-    last = _last(trial)
+    last = overview.last_folder(trial)
     number = f"{len(trial.folders):>{wide}}"
     return number if last is None else f"{number}  {page.marks.dots}{last}"
 
 
 def _believes(trial: Trial, witness: Witness, page: Page) -> Span:
-    index, last = _index(trial.books.get(witness)), _last(trial)
+    index, last = overview.last_by(trial, witness), overview.last_folder(trial)
     if index is None:
         return Span(page.marks.none, Style.DIM)
     if last is not None and index < last:
@@ -192,19 +154,6 @@ def _best(trial: Trial, title: str, page: Page) -> list[Span]:
 
 def _sign(mode: str, page: Page) -> str:
     return page.marks.lowest if mode == "min" else page.marks.highest
-
-
-def _note(trial: Trial) -> str:
-    believed = _index(trial.books.get(Witness.TRIAL))
-    newer = sum(
-        believed is not None and c.index is not None and c.index > believed for c in trial.folders
-    )
-    states = Counter(c.state for c in trial.checkpoints)
-    notes = [f"{newer} newer on storage"] if newer else []
-    notes += [f"{states[CheckpointState.MISSING]} gone"] if states[CheckpointState.MISSING] else []
-    for state in (CheckpointState.PARTIAL, CheckpointState.EMPTY, CheckpointState.TEMPORARY):
-        notes += [f"{states[state]} {state}"] if states[state] else []
-    return ", ".join(notes)
 
 
 def _checkpoints(experiment: Experiment, page: Page) -> list[Line]:

@@ -8,7 +8,7 @@ from ckptctl.model.experiment import Experiment
 from ckptctl.model.finding import Evidence, Finding
 from ckptctl.model.plan import Outcome, Plan, Refusal
 from ckptctl.report import findings as blocks
-from ckptctl.report import inventory, md, overview, words
+from ckptctl.report import md, overview, words
 from ckptctl.report import plans as plan_text
 from ckptctl.report.cells import Table, written
 from ckptctl.report.closing import closing
@@ -26,7 +26,7 @@ def scan(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str:
         own = overview.worst_first(blocks.of(experiment, findings))
         lines += [f"## {md.code(experiment.location)}", "", _facts(experiment, own), ""]
         lines += [*_trials(experiment, own), ""] if experiment.trials else []
-        lines += _findings(own, inventory.labels(experiment))
+        lines += _findings(own, overview.labels(experiment))
     sentence = closing(experiments, findings)
     lines += [md.text(sentence)] if sentence else []
     return _joined(lines)
@@ -38,7 +38,7 @@ def _facts(experiment: Experiment, findings: Sequence[Finding]) -> str:
 
 
 def _trials(experiment: Experiment, findings: Sequence[Finding]) -> list[str]:
-    shown = overview.speakers(experiment)
+    shown = overview.speakers(experiment.trials)
     header = ["trial", "status", "folders", *(f"{w} says" for w in shown), "latest", "best", ""]
     rows = [_trial(row) for row in overview.overviews(experiment, findings)]
     return md.table(header, rows)

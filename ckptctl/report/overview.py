@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import CheckpointState
 from ckptctl.model.experiment import Best, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
-from ckptctl.report import inventory, words
+from ckptctl.report import words
 
 SPEAKERS = (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION)
 """The witnesses beside storage, in the order of their columns."""
@@ -49,19 +49,33 @@ class Overview(Struct, frozen=True, kw_only=True):
         return min((f.severity for f in self.findings), key=lambda s: s.rank, default=None)
 
 
-def speakers(experiment: Experiment) -> tuple[Witness, ...]:
+def labels(experiment: Experiment) -> Mapping[str, str]:
+    """Give each trial folder a short name: the trial id, where it is the only one of its kind."""
+    ids = Counter(t.trial_id for t in experiment.trials)
+    return {
+        t.dirname: t.trial_id if t.trial_id and ids[t.trial_id] == 1 else _named(t, experiment)
+        for t in experiment.trials
+    }
+
+
+def _named(trial: Trial, experiment: Experiment) -> str:
+    return experiment.name if trial.dirname == "." else trial.dirname
+
+
+def speakers(trials: Iterable[Trial]) -> tuple[Witness, ...]:
     """Choose the witnesses that say anything at all here."""
-    return tuple(w for w in SPEAKERS if any(_index(t, w) is not None for t in experiment.trials))
+    trials = tuple(trials)
+    return tuple(w for w in SPEAKERS if any(last_by(t, w) is not None for t in trials))
 
 
 def overviews(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Overview, ...]:
     """Sum up every trial of an experiment; `findings` are the experiment's own."""
-    labels, shown = inventory.labels(experiment), speakers(experiment)
+    names, shown = labels(experiment), speakers(experiment.trials)
     own: dict[str | None, list[Finding]] = {}
     for finding in findings:
         own.setdefault(finding.trial, []).append(finding)
     return tuple(
-        _overview(trial, labels[trial.dirname], shown, tuple(own.get(trial.dirname, ())))
+        _overview(trial, names[trial.dirname], shown, tuple(own.get(trial.dirname, ())))
         for trial in experiment.trials
     )
 
@@ -69,10 +83,10 @@ def overviews(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Over
 def _overview(
     trial: Trial, label: str, shown: Sequence[Witness], findings: tuple[Finding, ...]
 ) -> Overview:
-    last = max((c.index for c in trial.folders if c.index is not None), default=None)
+    last = last_folder(trial)
     beliefs = []
     for witness in shown:
-        index = _index(trial, witness)
+        index = last_by(trial, witness)
         behind = index is not None and last is not None and index < last
         beliefs.append(Belief(witness=witness, index=index, behind=behind))
     return Overview(
@@ -84,12 +98,18 @@ def _overview(
         beliefs=tuple(beliefs),
         latest=_latest(trial),
         best=trial.best,
-        notes=_notes(trial),
+        notes=notes(trial),
         findings=findings,
     )
 
 
-def _index(trial: Trial, witness: Witness) -> int | None:
+def last_folder(trial: Trial) -> int | None:
+    """The highest number among the folders."""
+    return max((c.index for c in trial.folders if c.index is not None), default=None)
+
+
+def last_by(trial: Trial, witness: Witness) -> int | None:
+    """The last index that a witness believes to be used."""
     book = trial.books.get(witness)
     return book.latest_index.value if book and book.latest_index else None
 
@@ -100,16 +120,17 @@ def _latest(trial: Trial) -> str:
     return trial.latest.name if trial.latest.trial == trial.dirname else trial.latest.path
 
 
-def _notes(trial: Trial) -> tuple[str, ...]:
+def notes(trial: Trial) -> tuple[str, ...]:
+    """What is remarkable about the folders of a trial: ``3 newer on storage``."""
     counted = trial.counted_index
     newer = sum(
         counted is not None and c.index is not None and c.index > counted for c in trial.folders
     )
     states = Counter(c.state for c in trial.checkpoints)
-    notes = [f"{newer:,} newer on storage"] if newer else []
+    told = [f"{newer:,} newer on storage"] if newer else []
     if gone := states[CheckpointState.MISSING]:
-        notes.append(f"{gone:,} gone")
-    return (*notes, *(f"{states[s]:,} {s}" for s in _BROKEN if states[s]))
+        told.append(f"{gone:,} gone")
+    return (*told, *(f"{states[s]:,} {s}" for s in _BROKEN if states[s]))
 
 
 def facts(experiment: Experiment) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Edit, Outcome, Plan, Refusal, ReplaceFile
-from ckptctl.report import inventory
+from ckptctl.report import overview
 from ckptctl.report.document import jsonable
 from ckptctl.report.lines import BLANK, Line, Page, Span, Style, aligned, line, wrap
 from ckptctl.report.places import inside
@@ -75,7 +75,7 @@ def _undo_headline(plan: Plan) -> str:
 
 
 def _renames(plan: Plan, experiment: Experiment | None, page: Page) -> list[Line]:
-    names = inventory.labels(experiment) if experiment else {}
+    names = overview.labels(experiment) if experiment else {}
     latest = _latest(experiment)
     lines: list[Line] = [BLANK] if plan.renames else []
     for trial, group in groupby(plan.renames, key=itemgetter(0)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.finding import Finding
 from ckptctl.report import findings as blocks
-from ckptctl.report import inventory
+from ckptctl.report import inventory, overview
 from ckptctl.report.closing import closing
 from ckptctl.report.lines import BLANK, Line, Page, wrap
 
@@ -22,6 +22,6 @@ def render(
         title = experiment.name if len(experiments) == 1 else experiment.location
         lines += [BLANK] if lines else []
         lines += inventory.render(experiment, own, page, title)
-        lines += blocks.render(own, inventory.labels(experiment), page)
+        lines += blocks.render(own, overview.labels(experiment), page)
     sentence = closing(experiments, findings)
     return [*lines, BLANK, *wrap(sentence, page, indent=0)] if sentence else lines

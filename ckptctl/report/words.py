@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from ckptctl.model.wording import count
+
+__all__ = ["LAYOUTS", "ago", "count", "joined", "layout", "moment", "size", "value"]
+
 LAYOUTS = {
     "ray-legacy": "Ray up to 2.6",
     "ray-tune-2.7": "Ray Tune 2.7",
@@ -11,11 +15,6 @@ LAYOUTS = {
     "ray-train-v2": "Ray Train V2",
     "plain": "folders without records",
 }
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 error``, ``2 errors``, ``1,024 checkpoints``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: int) -> str:

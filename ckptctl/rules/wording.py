@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ckptctl.model.wording import count
+
+__all__ = ["count", "in_words", "is_are", "listing"]
+
 from ckptctl.model.finding import Evidence
 from ckptctl.stages.conflicts import Said
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SHOWN = 4
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 row``, ``2 rows``, ``1,024 rows``."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def in_words(number: int) -> str:

@@ -228,3 +228,13 @@ def test_a_plan_that_is_nested_without_end_is_no_plan(ckptctl: Call, tmp_path: P
     answer = ckptctl("apply", plan, "--yes")
     assert answer.code == 2
     assert "is no saved plan: it is nested too deep" in answer.err
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_an_error_is_all_that_stderr_holds_for_a_program(
+    process: Call, copy: Copy, form: str
+) -> None:
+    answer = process("reindex", copy(BEHIND), "--format", form)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.error["code"] == "usage"
+    assert "--yes" in answer.error["hint"]
