@@ -14,7 +14,6 @@ from ckptctl.storage.service import Answer, Blob, Conflict
 
 LARGEST = 256 << 20
 """Bytes; a larger object takes the service longer than the client."""
-_TIMES: Any = {"connect_timeout": "5s", "timeout": "60s"}
 _ABSENT = 404
 _ORDINARY = frozenset({"addressing_style", "signature_version", "payload_signing_enabled"})
 """Settings of the client that make no difference here, or are carried over."""
@@ -103,7 +102,11 @@ def _opened(client: Any, bucket: str) -> Any:  # noqa: ANN401
         bucket,
         endpoint=endpoint,
         region=region,
-        client_options=_TIMES | {"allow_http": endpoint.startswith("http://")},
+        client_options={
+            "connect_timeout": "5s",
+            "timeout": "60s",
+            "allow_http": endpoint.startswith("http://"),
+        },
         copy_if_not_exists="header: if-none-match: *",
         # Who called us tries again, and knows how fast.
         retry_config={"max_retries": 0},
