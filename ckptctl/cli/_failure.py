@@ -55,7 +55,7 @@ def refuse(plan: Plan, console: Console) -> None:
         return
     first = plan.refusals[0]
     reasons = tuple(reason.message for reason in plan.refusals)
-    hint = first.help[0] if first.help else None
+    hint = "; ".join(first.help) or None
     report(RefusedError(first.message, reasons=reasons, hint=hint, location=plan.location), console)
 
 

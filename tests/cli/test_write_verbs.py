@@ -238,3 +238,12 @@ def test_an_error_is_all_that_stderr_holds_for_a_program(
     assert (answer.code, answer.out) == (2, "")
     assert answer.error["code"] == "usage"
     assert "--yes" in answer.error["hint"]
+
+
+def test_the_template_that_would_pass_is_in_the_error_of_a_program(
+    ckptctl: Call, copy: Copy
+) -> None:
+    answer = ckptctl("rename", copy(CLEAN), "--to", "checkpoint_{los:.2f}", "--json")
+    assert answer.code == 14
+    assert answer.error["hint"].startswith("nearest: loss; ckptctl rename ")
+    assert "{loss:.2f}" in answer.error["hint"]
