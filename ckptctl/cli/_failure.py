@@ -51,7 +51,7 @@ def refuse(plan: Plan, console: Console) -> None:
     if console.form == "github":
         return  # the answer tells of them
     if not console.json:
-        console.note(plans.refusals(plan.refusals))
+        console.note(plans.refusals(plan.refusals, console.page(sys.stderr)))
         return
     first = plan.refusals[0]
     reasons = tuple(reason.message for reason in plan.refusals)

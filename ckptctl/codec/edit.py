@@ -136,7 +136,7 @@ def _place(root: _Node, edit: EditLike) -> None:
 
 def _shown(value: Value) -> str:
     text = json.dumps(to_json(value))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 class _File:

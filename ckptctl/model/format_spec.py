@@ -128,7 +128,7 @@ def shown(value: MetricValue) -> str:
     if isinstance(value, int) and value.bit_length() > _LONG_BITS:
         return "a number of very many digits"
     text = repr(value)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
 def _number(digits: str | None, what: str) -> int | None:

@@ -54,6 +54,10 @@ class Marks(Struct, frozen=True, kw_only=True):
     bars: str = "▁▂▃▄▅▆▇█"
     """From the lowest to the highest; empty where no such signs can be shown."""
 
+    def spelled(self, text: str) -> str:
+        """Write a sentence of a plan with these signs; an arrow inside a name has no spaces."""
+        return text.replace(" → ", f" {self.arrow} ")
+
 
 ASCII_MARKS = Marks(
     dots="..",

@@ -140,7 +140,7 @@ def _notes(plan: Plan, page: Page) -> list[Line]:
     """Say what the plan does beside the moves; of a long list a terminal shows the beginning."""
     told = plan.notes[:_NOTES] if page.brief else plan.notes
     lines: list[Line] = [BLANK] if told and not plan.renames else []
-    lines += [row for note in told for row in wrap(note, page, indent=2)]
+    lines += [row for note in told for row in wrap(page.marks.spelled(note), page, indent=2)]
     if left := len(plan.notes) - len(told):
         lines.append(
             line(Span(f"{page.marks.dots} {left} more; -v lists all", Style.DIM), indent=2)
@@ -148,12 +148,13 @@ def _notes(plan: Plan, page: Page) -> list[Line]:
     return lines
 
 
-def refusals(reasons: Sequence[Refusal]) -> list[Line]:
+def refusals(reasons: Sequence[Refusal], page: Page) -> list[Line]:
     """Say why a plan is not applied, and what would pass; help that is the same comes once."""
     lines: list[Line] = []
     for reason, following in zip_longest(reasons, reasons[1:]):
         lines.append(line(Span("error: ", Style.ERROR), f"refused: {reason.message}"))
-        lines += [line(detail, indent=4) for detail in reason.details or reason.checkpoints]
+        told = map(page.marks.spelled, reason.details or reason.checkpoints)
+        lines += [line(detail, indent=4) for detail in told]
         if following is None or following.help != reason.help:
             lines += _help(reason.help)
     return lines

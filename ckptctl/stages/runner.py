@@ -94,9 +94,9 @@ def frequency(runner: Runner, *, own_loop: bool | None, value: int | None) -> Ve
         case Runner.BOOSTER:
             return _loop("0: its training loop saves at the end only")
         case Runner.FUNCTION | Runner.TRAINER:
-            return _refused("saves are made where the training loop calls report(checkpoint=…)")
+            return _refused("saves are made where the training loop calls report(checkpoint=...)")
         case Runner.TRAIN_V2:
-            return _refused("Train V2 saves where the training loop calls report(checkpoint=…)")
+            return _refused("Train V2 saves where the training loop calls report(checkpoint=...)")
         case _:
             return _yes("for a class trainable; nothing tells what ran this trial")
 
@@ -113,11 +113,11 @@ def at_end(runner: Runner, *, own_loop: bool | None, value: bool | None) -> Verd
             told = "not set, which means yes" if value is None else "yes" if value else "no"
             return _loop(f"its training loop saves once more at the end: {told}")
         case Runner.FUNCTION:
-            return _refused("True: a last report(checkpoint=…) in the function does it")
+            return _refused("True: a last report(checkpoint=...) in the function does it")
         case Runner.TRAINER:
-            return _refused("True or False: a last report(checkpoint=…) in the loop does it")
+            return _refused("True or False: a last report(checkpoint=...) in the loop does it")
         case Runner.TRAIN_V2:
-            return _refused("a last report(checkpoint=…) in the loop does it")
+            return _refused("a last report(checkpoint=...) in the loop does it")
         case _:
             return _yes("for a class trainable; nothing tells what ran this trial")
 

@@ -88,6 +88,30 @@ def test_a_pipe_gets_whole_names_and_nothing_else(
         assert answer.out.isascii()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("reindex", "-n"),
+        ("reindex", "--by", "training_iteration", "-n"),
+        ("rename", "--to", "checkpoint_{training_iteration:06d}-x", "-n"),
+        ("rename", "--to", "checkpoint_{loss:.0f}"),
+        ("rename", "--to", "checkpoint_{nothing}"),
+        ("policy",),
+        ("history",),
+        ("latest",),
+        ("best",),
+    ],
+    ids=" ".join,
+)
+def test_a_c_locale_is_told_in_ascii_by_every_verb(
+    ckptctl: Call, copy: Copy, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    answer = ckptctl(arguments[0], copy(BEHIND), *arguments[1:])
+    assert answer.out or answer.err
+    assert answer.out.isascii() and answer.err.isascii(), answer
+
+
 def test_force_color_colours_a_pipe(process: Call, copy: Copy) -> None:
     place = copy(BEHIND)
     assert "\x1b[1;31m" in process("scan", place, FORCE_COLOR="1").out

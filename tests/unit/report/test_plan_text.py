@@ -39,7 +39,7 @@ def test_a_refusal_names_the_checkpoints_and_what_would_pass() -> None:
         details=("checkpoint_000006  loss 0.285714", "checkpoint_000009  loss 0.289120"),
         help=("{loss:.4f} keeps them apart", "ckptctl rename runs/tune_lr --to 'x'"),
     )
-    assert render(plans.refusals([refusal])) == (
+    assert render(plans.refusals([refusal], Page())) == (
         "error: refused: 2 checkpoints of c08b9_00000 would share the name checkpoint_7-0.29\n"
         "    checkpoint_000006  loss 0.285714\n"
         "    checkpoint_000009  loss 0.289120\n"
@@ -68,7 +68,7 @@ def test_help_that_several_refusals_share_is_given_once() -> None:
         Refusal(code="order", message=text, trial="t", checkpoints=("a",), help=(own,))
         for text, own in (("first", "do it"), ("second", "do it"), ("third", "do that"))
     )
-    assert render(plans.refusals([one, two, other])) == (
+    assert render(plans.refusals([one, two, other], Page())) == (
         "error: refused: first\n    a\n"
         "error: refused: second\n    a\n  help: do it\n"
         "error: refused: third\n    a\n  help: do that\n"
