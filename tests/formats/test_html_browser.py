@@ -8,11 +8,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.report import html
