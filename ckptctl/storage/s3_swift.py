@@ -7,6 +7,8 @@ is compared in a listing afterwards. Whatever is unusual, or fails, goes the cli
 
 from __future__ import annotations
 
+import os
+import ssl
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +19,9 @@ LARGEST = 256 << 20
 _ABSENT = 404
 _ORDINARY = frozenset({"addressing_style", "signature_version", "payload_signing_enabled"})
 """Settings of the client that make no difference here, or are carried over."""
+_SYSTEM = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
+_FAILURES = 8
+"""In a row, after which the client does everything."""
 _FRESH = timedelta(minutes=5)
 """How long credentials are used before the client is asked again, which renews them."""
 
@@ -28,6 +33,7 @@ class Swift:
         self._bucket = bucket
         self._store: Any = None
         self._is_open = False
+        self._failures = 0
 
     async def copy(self, client: Any, source: Blob, key: str) -> bool:  # noqa: ANN401
         """Copy to where nothing is; False where the client has to do it.
@@ -45,7 +51,7 @@ class Swift:
             return False
         if not self._is_open:
             self._store, self._is_open = _opened(client, self._bucket), True
-        if self._store is None:
+        if self._store is None or self._failures == _FAILURES:
             return False
         from obstore import copy_async
         from obstore.exceptions import AlreadyExistsError
@@ -57,7 +63,9 @@ class Swift:
         except FileNotFoundError as error:
             raise Answer(_ABSENT, "NoSuchKey") from error
         except Exception:  # noqa: BLE001 - the client knows better what it is
+            self._failures += 1
             return False
+        self._failures = 0
         return True
 
 
@@ -72,6 +80,17 @@ def _is_simple(key: str) -> bool:
     return key.isprintable() and "\\" not in key and not {"", ".", ".."} & set(parts)
 
 
+def _trusts_the_usual(endpoint: str, verify: object) -> bool:
+    """Whether obstore, which asks the system whom to trust, trusts no one else."""
+    if endpoint.startswith("http://") or verify is True:
+        return True
+    usual = ssl.get_default_verify_paths()
+    known = (usual.cafile, usual.openssl_cafile, *_SYSTEM)
+    return isinstance(verify, str) and os.path.realpath(verify) in {
+        os.path.realpath(path) for path in known if path
+    }
+
+
 def _opened(client: Any, bucket: str) -> Any:  # noqa: ANN401
     try:
         from obstore.store import S3Store
@@ -82,7 +101,7 @@ def _opened(client: Any, bucket: str) -> Any:  # noqa: ANN401
         usual = not set(config.s3 or {}) - _ORDINARY
         signed = client._request_signer._credentials is not None  # noqa: SLF001
         session = client._endpoint.http_session  # noqa: SLF001
-        plain = session._verify is True and session._cert_file is None  # noqa: SLF001
+        plain = session._cert_file is None and _trusts_the_usual(endpoint, session._verify)  # noqa: SLF001
         region = client.meta.region_name or "us-east-1"
     except AttributeError:
         return None

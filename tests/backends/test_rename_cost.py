@@ -47,6 +47,7 @@ def test_a_rename_copies_each_object_once_and_deletes_in_batches(s3: Bucket) -> 
     proxy.forget()
     outcome = apply(store, plan)
     assert outcome.applied and outcome.verified, outcome.notes
+    assert store.unchecked, "obstore made no copy"
     counts = proxy.counts()
     print(f"\n  {dict(counts)}")
     assert counts["COPY"] == OBJECTS

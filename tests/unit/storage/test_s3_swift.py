@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from types import SimpleNamespace
 from typing import Any
 
@@ -85,8 +86,8 @@ def test_what_is_unusual_is_left_to_the_client(asked: list[tuple[str, str]], sou
     [
         {"proxies": {"http": "http://proxy"}},
         {"s3": {"use_accelerate_endpoint": True}},
-        {"verify": False},
-        {"verify": "/ca.pem"},
+        {"endpoint_url": "https://s3", "verify": False},
+        {"endpoint_url": "https://s3", "verify": "/ca.pem"},
         {"credentials": None},
     ],
 )
@@ -124,3 +125,25 @@ def test_how_a_copy_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.status == 404
     failing(RuntimeError("503"))
     assert not copied(SOURCE, "exp/b/f")
+
+
+def test_what_fails_again_and_again_is_not_tried_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+
+    async def copy_async(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise RuntimeError
+
+    monkeypatch.setattr("obstore.copy_async", copy_async)
+    swift = Swift("bucket")
+    for _ in range(20):
+        assert not asyncio.run(swift.copy(client(), SOURCE, "exp/b/f"))
+    assert len(tried) == 8
+
+
+@pytest.mark.parametrize("verify", [True, ssl.get_default_verify_paths().openssl_cafile])
+def test_the_systems_own_trust_is_the_usual(verify: object) -> None:
+    assert s3_swift._trusts_the_usual("https://s3", verify)
+    assert not s3_swift._trusts_the_usual("https://s3", False)
