@@ -78,12 +78,19 @@ def undo(
 
 
 def plan_resume(location: str) -> Plan | None:
-    """Read the plan of the apply that was interrupted; None where nothing is pending."""
+    """Read what is to be finished; None where nothing is pending.
+
+    The plan of the apply that was interrupted, or the way back where it was being taken back.
+    """
+    from ckptctl import executor
     from ckptctl.journal.store import Journal
     from ckptctl.storage.location import open_reader
 
-    journal = Journal(open_reader(home(location)))
+    reader = open_reader(home(location))
+    journal = Journal(reader)
     entry = journal.pending()
+    if entry is not None and entry.rolling_back:
+        return executor.inverse_plan(reader, entry)
     return None if entry is None else journal.intent(entry.name).plan
 
 

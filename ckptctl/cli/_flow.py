@@ -61,13 +61,18 @@ def carry_out(
     *,
     failures: Sequence[CkptctlError] = (),
     act: Act | None = None,
+    closes: bool = False,
 ) -> ExitCode:
-    """Show the plans, and apply what may be applied."""
+    """Show the plans, and apply what may be applied.
+
+    With `closes` a plan without steps is carried out too: of an apply that was interrupted
+    before its first step only the journal is left to be closed.
+    """
     act = act or applying(consent)
     _show(plans, console, consent)
     _save(plans, consent.plan_out)
     refused = any(plan.refusals for _, plan in plans)
-    ready = [(e, p) for e, p in plans if p.steps and not p.refusals]
+    ready = [(e, p) for e, p in plans if (p.steps or closes) and not p.refusals]
     if consent.check or consent.dry_run or not ready or (refused and not consent.keep_going):
         _document(command, plans, {}, console)
         found = ExitCode.FINDINGS if consent.check and ready else ExitCode.DONE

@@ -92,7 +92,7 @@ def undo(
     plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is left to undo")])
-    return carry_out("undo", plans, console, consent, act=act)
+    return carry_out("undo", plans, console, consent, act=act, closes=True)
 
 
 def resume(
@@ -127,4 +127,4 @@ def resume(
     plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is pending")])
-    return carry_out("resume", plans, console, consent, act=act)
+    return carry_out("resume", plans, console, consent, act=act, closes=True)

@@ -26,7 +26,8 @@ def render(plan: Plan, experiment: Experiment | None, page: Page) -> list[Line]:
     """Lay out what a plan would do, or that there is nothing to do."""
     title = Span(_name(plan, experiment), Style.STRONG)
     if not plan.steps:
-        return [line(title, "   nothing to do"), *_notes(plan, page)]
+        left = "nothing to do" if plan.undoes is None else "no step is done; its journal is closed"
+        return [line(title, f"   {left}"), *_notes(plan, page)]
     lines: list[Line] = [line(title, f"   {headline(plan)}")]
     lines += _renames(plan, experiment, page)
     if page.verbose or not (plan.renames or plan.notes):
@@ -170,10 +171,12 @@ def outcome(plan: Plan, done: Outcome) -> list[Line]:
     """Say what became of a plan, and how to take it back."""
     if not done.applied:
         return [line("nothing was changed"), *(line(note, indent=2) for note in done.notes)]
+    state = "done and verified" if done.verified else "done, but not as planned"
+    notes = [line(note, indent=2) for note in done.notes]
+    if plan.undoes is not None and plan.undoes == done.entry:  # it had not come to its end
+        return [line(state), *notes]
     command = ["ckptctl", "undo", plan.location]
     if plan.undoes is not None and done.entry is not None:
         command.append(done.entry.partition("-")[2])
     back = "Take it back" if plan.undoes is None else "Do it again"
-    state = "done and verified" if done.verified else "done, but not as planned"
-    notes = [line(note, indent=2) for note in done.notes]
     return [line(f"{state}. {back}: {shlex.join(command)}"), *notes]

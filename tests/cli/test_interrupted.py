@@ -99,13 +99,32 @@ def test_a_killed_apply_can_be_taken_back(
     assert ckptctl("scan", place).code == 0
 
 
+def test_an_apply_killed_before_its_first_step_is_closed_by_undo(
+    ckptctl: Call, process: Call, copy: Copy, hook: Hook
+) -> None:
+    place = copy(CLEAN)
+    before = snapshot(place)
+    killed = process("rename", place, "--to", TEMPLATE, "--yes", **hook(KILL, nth=1))
+    assert killed.code == -signal.SIGKILL
+    assert "CKP901" in ckptctl("scan", place).out
+    shown = ckptctl("undo", place, "--dry-run")
+    assert shown.code == 0 and "no step is done; its journal is closed" in shown.out
+    answer = ckptctl("undo", place, "--yes")
+    assert answer.code == 0 and "Do it again" not in answer.out
+    assert "CKP901" not in ckptctl("scan", place).out
+    assert "undone" in ckptctl("history", place).out
+    assert snapshot(place) == before
+
+
 def test_a_way_back_that_is_killed_can_be_gone_to_its_end(
     ckptctl: Call, process: Call, killed: tuple[Path, dict[str, bytes]], hook: Hook
 ) -> None:
     place, before = killed
     assert process("undo", place, "--yes", **hook(KILL, nth=2)).code == -signal.SIGKILL
     assert "going back" in ckptctl("history", place).out
-    assert ckptctl("resume", place, "--yes").code == 0
+    answer = ckptctl("resume", place, "--yes")
+    assert answer.code == 0
+    assert "earlier" in answer.out and "Take it back" not in answer.out
     assert snapshot(place) == before
 
 

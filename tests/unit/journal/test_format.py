@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ckptctl.errors import InternalError, RefusedError, UsageError
 from ckptctl.journal.format import plan_from_json, plan_id_of, plan_to_json, with_id
 from ckptctl.journal.paths import check_path
+from ckptctl.journal.records import Intent, intent_from_bytes, intent_to_bytes
 from ckptctl.model.experiment import RecordKind
 from ckptctl.model.plan import Edit, MoveTree, Plan, Refusal, ReplaceFile, TreeFile
 
@@ -119,11 +120,11 @@ def test_an_id_stands_for_all_of_the_content(change: dict[str, Any]) -> None:
         plan_from_json(wire(changed))
 
 
-def test_an_id_does_not_depend_on_tuples_or_key_order() -> None:
+def test_an_id_does_not_depend_on_tuples() -> None:
     step = PLAN.steps[1]
     assert isinstance(step, ReplaceFile)
     one = replace(step, edits=(Edit(op="set", pointer="", after={"a": (1, 2), "b": 1}),))
-    two = replace(step, edits=(Edit(op="set", pointer="", after={"b": 1, "a": [1, 2]}),))
+    two = replace(step, edits=(Edit(op="set", pointer="", after={"a": [1, 2], "b": 1}),))
     assert plan_id_of(replace(PLAN, steps=(one,))) == plan_id_of(replace(PLAN, steps=(two,)))
 
 
@@ -232,3 +233,17 @@ def test_any_value_of_an_edit_survives(value: Any) -> None:
     step = replace(PLAN.rewrites[0], edits=(Edit(op="set", pointer="p", after=value),))
     plan = with_id(replace(PLAN, steps=(step,)))
     assert plan_from_json(wire(plan)).plan_id == plan.plan_id
+
+
+def test_what_a_plan_writes_keeps_its_order_through_the_journal() -> None:
+    metrics = {"zeta": 1, "alpha": {"b": 2, "a": 3}}
+    edit = Edit(op="insert", pointer="a", before=None, after=metrics)
+    step = ReplaceFile(
+        file="f.json", kind=RecordKind.JSON, before="0" * 64, after="1" * 64, edits=(edit,)
+    )
+    plan = with_id(replace(PLAN, steps=(step,)))
+    read = intent_from_bytes(intent_to_bytes(Intent(plan=plan, begun="")), "plan.json")
+    [again] = read.plan.rewrites
+    assert json.dumps(again.edits[0].after) == json.dumps(metrics)
+    other = replace(edit, after={"alpha": {"b": 2, "a": 3}, "zeta": 1})
+    assert plan_id_of(replace(plan, steps=(replace(step, edits=(other,)),))) != plan.plan_id
