@@ -5,9 +5,11 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 RAYS := 2.54.1 2.7.2 2.9.3 2.60.0 2.6.3
 PYTEST_ARGS ?= -n 2
+KILLS ?= 320
+SECONDS ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test speed lint format docs clean rays matrix
+.PHONY: help demo test speed kills fuzz faults lint format docs clean rays matrix
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -29,6 +31,16 @@ test: .venv/.installed-dev rays ## install, with the real Rays that the tests as
 
 speed: .venv/.installed-dev ## the tests that compare times, one after the other
 	@$(BIN)/python -m pytest -q -m speed -s
+
+kills: .venv/.installed-dev ## end hundreds of verbs by kill -9, on a disk and on S3 (KILLS=320 SEED=)
+	@$(BIN)/python -m tests.kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+fuzz: .venv/.installed-dev ## damage real experiments and long histories for minutes (SECONDS=180 SEED=)
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	@CKPTCTL_TEST_HISTORIES=300 $(BIN)/python -m pytest -q tests/property/test_histories.py
+
+faults: .venv/.installed-dev ## crash at every change and run out of room at every one, and count
+	@CKPTCTL_TEST_FAULTS=all $(BIN)/python -m pytest -q $(PYTEST_ARGS) tests/faults
 
 lint: .venv/.installed-dev ## ruff and mypy
 	@$(BIN)/ruff check --quiet .

@@ -251,7 +251,8 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
 def _not_followed(experiment: Experiment, tree: Tree) -> Iterator[Unreadable]:
     """Records and trials behind a link or a special file: there, but nobody looked."""
     trials = {t.dirname for t in experiment.trials}
-    logs = {f"{name}/{log}" for name in trials for log in ("result.json", "progress.csv")}
+    roles = {"result.json": RecordRole.RESULT_LOG, "progress.csv": RecordRole.PROGRESS}
+    logs = {f"{name}/{log}": role for name in trials for log, role in roles.items()}
     for path in experiment.odd:
         state = "/" not in path and path.startswith(_STATE_PREFIX) and path.endswith(".json")
         if path in tree.unreadable or not (state or path in trials or path in logs):
@@ -259,7 +260,7 @@ def _not_followed(experiment: Experiment, tree: Tree) -> Iterator[Unreadable]:
         yield Unreadable(
             file=path,
             reason="it is a symbolic link or a special file, which is never followed",
-            role=RecordRole.STATE if state else None,
+            role=RecordRole.STATE if state else logs.get(path),
         )
 
 

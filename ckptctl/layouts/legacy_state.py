@@ -34,7 +34,7 @@ def read_legacy_trials(texts: list[object]) -> tuple[StateTrial, ...]:
 
 def _trials(texts: list[object]) -> Iterator[StateTrial]:
     for position, text in enumerate(texts):
-        trial = load_json(text.encode()) if isinstance(text, str) else text
+        trial = load_json(text) if isinstance(text, str) else text
         if not isinstance(trial, Mapping):
             raise StateError(f"checkpoints/{position} holds no object")
         try:

@@ -99,7 +99,7 @@ def _trials(pairs: list[object]) -> Iterator[StateTrial]:
     for position, pair in enumerate(pairs):
         if not isinstance(pair, list) or len(pair) != 2:
             raise StateError(f"trial_data/{position} is not a pair")
-        trial, run = (load_json(t.encode()) if isinstance(t, str) else t for t in pair)
+        trial, run = (load_json(t) if isinstance(t, str) else t for t in pair)
         if not isinstance(trial, Mapping) or not isinstance(run, Mapping):
             raise StateError(f"trial_data/{position} holds no objects")
         try:

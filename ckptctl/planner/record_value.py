@@ -16,7 +16,7 @@ def record_value(shape: RecordShape, path: str, metrics: Mapping[str, object]) -
     The identity of the checkpoint is made from its path, so that the same plan is the same
     bytes; Ray uses it for names of temporary folders only (Ray 2.54 ``train/_checkpoint.py``).
     """
-    identity = int.from_bytes(hashlib.sha256(path.encode()).digest()[:16])
+    identity = int.from_bytes(hashlib.sha256(path.encode(errors="surrogatepass")).digest()[:16])
     checkpoint = New(
         global_=shape.checkpoint_class,
         state={

@@ -53,7 +53,8 @@ def plan_rename(  # noqa: PLR0913  keyword-only options
     failures = [failure for one in given for failure in one.failures]
     refusals = tuple(refused(call, failures, template))
     if refusals:
-        return Draft(refusals=(*unreadable(experiment), *refusals))
+        folders = {ground.path(c.name) for ground in call.grounds for c in ground.saves}
+        return Draft(refusals=(*unreadable(experiment, folders), *refusals))
     names: dict[tuple[str, str], str] = {
         (one.ground.trial.dirname, old): new for one in given for old, new in one.names.items()
     }

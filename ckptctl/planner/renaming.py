@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct
 
-from ckptctl.model.experiment import Experiment, Mention, RecordKind, RecordRole
+from ckptctl.model.experiment import Experiment, Mention, RecordKind, RecordRole, Unreadable
 from ckptctl.model.names import portable
 from ckptctl.model.plan import Edit, Refusal
 from ckptctl.planner.checks import check
@@ -63,7 +63,8 @@ def plan_names(experiment: Experiment, names: Names, manner: Manner | None = Non
     )
     refusals = tuple(refusal for after in afters for refusal in refusals_of(after, manner))
     if renames:
-        refusals = (*unreadable(experiment), *refusals)
+        moved = {a.ground.path(name) for a in afters for name in a.names}
+        refusals = (*unreadable(experiment, moved), *refusals)
     if refusals:
         return Draft(refusals=refusals, renames=renames)
     return _draft(experiment, names, manner, afters, renames)
@@ -116,18 +117,41 @@ def refusals_of(after: After, manner: Manner) -> Iterator[Refusal]:
     )
 
 
-def unreadable(experiment: Experiment) -> tuple[Refusal, ...]:
-    """A refusal where the records that a restore reads could not follow a rename."""
-    return tuple(
-        Refusal(
-            code="unreadable",
-            message=f"{problem.file} cannot be read, so its records cannot follow: "
-            f"{problem.reason}",
-            help=("scan says what to do about it",),
+def unreadable(experiment: Experiment, folders: Collection[str]) -> tuple[Refusal, ...]:
+    """A refusal for all that could not follow, or not be checked, if these folders moved."""
+    read = {record.path for record in experiment.records if record.sha256}
+    dirnames = {_folder_of(path) for path in folders}
+    refusals: list[Refusal] = []
+    for problem in (*experiment.problems, *(p for t in experiment.trials for p in t.problems)):
+        if problem.role is None and any(problem.file.startswith(f"{f}/") for f in folders):
+            cannot = "so nobody could tell whether its checkpoint arrives whole"
+        elif (
+            problem.role is RecordRole.STATE
+            or problem.file == experiment.state_file
+            or (_is_unknown_log(problem, read) and _folder_of(problem.file) in dirnames)
+        ):
+            cannot = "so its records cannot follow"
+        else:
+            continue
+        refusals.append(
+            Refusal(
+                code="unreadable",
+                message=f"{problem.file} cannot be read, {cannot}: {problem.reason}",
+                help=("scan says what to do about it",),
+            )
         )
-        for problem in (*experiment.problems, *(p for t in experiment.trials for p in t.problems))
-        if problem.role is RecordRole.STATE or problem.file == experiment.state_file
-    )
+    return tuple(refusals)
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+def _is_unknown_log(problem: Unreadable, read: Collection[str]) -> bool:
+    """Of a result log some lines may be bad; whatever the others name was found."""
+    if problem.truncated or problem.role not in (RecordRole.RESULT_LOG, RecordRole.PROGRESS):
+        return False
+    return problem.role is RecordRole.PROGRESS or problem.file not in read
 
 
 class _Work:

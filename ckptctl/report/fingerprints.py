@@ -24,7 +24,9 @@ def fingerprints(findings: Sequence[Finding], experiments: Sequence[Experiment])
     for finding in findings:
         key = json.dumps(_identity(finding, homes.get(finding.experiment)))
         seen[key] += 1
-        prints.append(hashlib.sha256(f"{key}#{seen[key]}".encode()).hexdigest()[:32])
+        prints.append(
+            hashlib.sha256(f"{key}#{seen[key]}".encode(errors="surrogatepass")).hexdigest()[:32]
+        )
     return tuple(prints)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,13 @@ from ckptctl.storage import local_files
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
+_HIDING = {
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.ENAMETOOLONG: "the path is too long",
+}
+"""Why a folder may hide what is in it, while the rest can be listed."""
+_PIECE = 16 << 20
 _CAPABILITIES = Capabilities(
     atomic_rename=True, atomic_replace=True, conditional_create=True, directories=True
 )
@@ -80,7 +88,7 @@ class LocalStore:
     def read_bytes(self, path: str, limit: int | None = None) -> bytes:
         """The whole content; LocationError where it is longer than `limit` bytes."""
         with self._translated("cannot read", path), self.open_read(path) as stream:
-            data = stream.read() if limit is None else stream.read(limit + 1)
+            data = stream.read() if limit is None else _at_most(stream, limit + 1)
         if limit is not None and len(data) > limit:
             raise self._refuse("cannot read", path, f"longer than {limit} bytes")
         return data
@@ -211,6 +219,14 @@ class LocalStore:
             raise trouble(error, what, self.location, path) from error
 
 
+def _at_most(stream: BinaryIO, size: int) -> bytes:
+    """The first `size` bytes, where so many are there; asking for many takes memory for all."""
+    found = bytearray()
+    while size > len(found) and (piece := stream.read(min(_PIECE, size - len(found)))):
+        found += piece
+    return bytes(found)
+
+
 def _is_folder(full: str) -> bool:
     try:
         return stat.S_ISDIR(os.lstat(full).st_mode)
@@ -243,11 +259,11 @@ def _walk(start: str, prefix: str) -> dict[str, Entry]:
                 items = list(found)
         except (FileNotFoundError, NotADirectoryError):
             continue
-        except PermissionError:
-            if here == prefix:
+        except OSError as error:
+            if here == prefix or error.errno not in _HIDING:
                 raise
             own = here.rstrip("/")
-            entries[own] = replace(entries[own], unreadable="no permission")
+            entries[own] = replace(entries[own], unreadable=_HIDING[error.errno])
             continue
         for item in items:
             path = here + item.name
@@ -255,6 +271,10 @@ def _walk(start: str, prefix: str) -> dict[str, Entry]:
                 entry = _entry(path, item.stat(follow_symlinks=False))
             except FileNotFoundError:
                 continue
+            except OSError as error:
+                if error.errno not in _HIDING:
+                    raise
+                entry = Entry(path=path, is_dir=False, unreadable=_HIDING[error.errno])
             entries[path] = entry
             if entry.is_dir:
                 waiting.append((item.path, f"{path}/"))

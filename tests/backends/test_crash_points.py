@@ -12,6 +12,7 @@ from tests.faults.conftest import (  # noqa: F401
     MakeWorld,
     no_waiting_for_disks,
     processes_that_end,
+    say,
 )
 from tests.faults.test_crash_points import *  # noqa: F403
 from tests.faults.test_crash_points import STRIDES

@@ -12,6 +12,7 @@ from ckptctl.executor import fresh, work
 from tests.faults.world import World, a_process, replace_text
 
 MakeWorld = Callable[[], World]
+Say = Callable[[str], None]
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +34,14 @@ def make_world(request: pytest.FixtureRequest, tmp_path: Path) -> MakeWorld:
 def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of applies: what is synced when has its own tests."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    """Tell how much was tried, whatever pytest captures."""
+
+    def tell(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n  {text}")
+
+    return tell

@@ -15,7 +15,7 @@ from ckptctl.journal.store import history
 from ckptctl.model.plan import Outcome, Plan
 from ckptctl.storage.store import Store
 from ckptctl.storage.trouble import trouble
-from tests.faults.conftest import MakeWorld
+from tests.faults.conftest import MakeWorld, Say
 from tests.faults.world import Crash, Snapshot, World, all_complete, build, make_plan
 
 EVERY_PAIR = os.environ.get("CKPTCTL_TEST_FAULTS") == "all"
@@ -23,18 +23,6 @@ STRIDES = {"local": 5, "memory": 5, "acts": 29, "bucket": 23}
 """Of the second crashes only every so many are tried, beginning each time with another."""
 
 Act = Callable[[Store], Outcome]
-Say = Callable[[str], None]
-
-
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    """Tell how much was tried, whatever pytest captures."""
-
-    def tell(text: str) -> None:
-        with capsys.disabled():
-            print(f"\n  {text}")
-
-    return tell
 
 
 def prepared(make_world: MakeWorld) -> tuple[World, Plan, Snapshot]:

@@ -14,7 +14,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,7 +73,7 @@ def _s3(folder: Path) -> Iterator[Place]:
         yield S3(Bucket(server, "kills", folder, patch, []))
 
 
-_OPEN: dict[str, Callable[[Path], Iterator[Place]]] = {"disk": _disk, "s3": _s3}
+_OPEN: dict[str, Callable[[Path], AbstractContextManager[Place]]] = {"disk": _disk, "s3": _s3}
 
 
 def _tell(name: str, count: Count) -> None:
