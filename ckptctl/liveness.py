@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 
+from msgspec.structs import replace
+
 from ckptctl.model.experiment import Experiment, RecordFile, RecordRole, Trial
+from ckptctl.model.finding import Finding, Severity
 
 QUIET_PERIOD = 60.0
 """Seconds without a change after which a run counts as gone."""
 TRAIN_V2 = "ray-train-v2"
 """The layout whose records tell no status, so that any of its runs may be alive."""
+IN_FLIGHT = frozenset(
+    f"CKP{number}"
+    for number in (*(101, 103, 104, 105, 111, 112, 114, 115, 117), *(201, 202, 204, 206))
+) | {"CKP005", "CKP301", "CKP302", "CKP303"}
+"""What a reader sees between two writes of a run: folders, logs and state are never all in step."""
 _SKEW = 2.0
 """Seconds by which the clock of a storage service may be ahead of ours."""
 _NONE: Mapping[str, float] = {}
@@ -32,25 +40,63 @@ def alive(
         own_digests: contents that ckptctl wrote itself, from `journal.store.own_writes`.
         own_moves: until when it moved folders to these paths, which may have made new files.
     """
+    return tuple(why_alive(experiment, now, quiet_period, own_digests, own_moves).values())
+
+
+def why_alive(
+    experiment: Experiment,
+    now: float,
+    quiet_period: float = QUIET_PERIOD,
+    own_digests: frozenset[str] = frozenset(),
+    own_moves: Mapping[str, float] = _NONE,
+    *,
+    unknown: bool = False,
+) -> dict[str, str]:
+    """The same by the folder of the trial.
+
+    With `unknown` a trial counts too whose status no state tells: a run that has just begun has
+    not written its state yet.
+    """
     since = now - quiet_period
     # Few records are new, while trials and records may be many.
     records = [r for r in experiment.records if r.modified is not None and r.modified > since]
-    found: list[str] = []
+    found: dict[str, str] = {}
     for trial in experiment.trials:
-        if not _may_be_alive(experiment, trial):
+        if not _may_be_alive(experiment, trial, unknown=unknown):
             continue
         changes = _changes(
             [r for r in records if _concerns(r, trial)], trial, own_digests, own_moves
         )
         if recent := [(m, path) for path, m in changes if m > since]:
             modified, path = max(recent)
-            found.append(f"{_state(trial)}, and {path} changed {_ago(now - modified)}")
-    return tuple(found)
+            found[trial.dirname] = f"{_state(trial)}, and {path} changed {_ago(now - modified)}"
+    return found
 
 
-def _may_be_alive(experiment: Experiment, trial: Trial) -> bool:
+def settle(findings: Iterable[Finding], alive: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Findings with those that a run which goes on leaves and clears by itself as mere notes.
+
+    Ray 2.54 writes the state of an experiment every ten seconds and its checkpoints whenever one
+    is reported; until the next state is written, the folders are ahead of it.
+
+    Args:
+        findings: of one experiment.
+        alive: from `why_alive`.
+    """
+    whole = next(iter(alive.values()), None)
+    return tuple(_settled(f, alive.get(f.trial, None) if f.trial else whole) for f in findings)
+
+
+def _settled(finding: Finding, why: str | None) -> Finding:
+    if why is None or finding.code not in IN_FLIGHT or finding.severity is Severity.INFO:
+        return finding
+    message = f"{finding.message} (the run goes on: {why})"
+    return replace(finding, severity=Severity.INFO, message=message, remedy=None)
+
+
+def _may_be_alive(experiment: Experiment, trial: Trial, *, unknown: bool) -> bool:
     if trial.status is None:
-        return experiment.layout == TRAIN_V2
+        return experiment.layout == TRAIN_V2 or (unknown and experiment.layout.startswith("ray-"))
     return trial.status.may_be_alive
 
 

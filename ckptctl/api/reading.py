@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ckptctl.errors import LayoutError, LocationError, UsageError
+from ckptctl.errors import CkptctlError, LayoutError, LocationError, UsageError
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
@@ -84,12 +85,12 @@ def check(
 ) -> tuple[Finding, ...]:
     """Compare the witnesses of an experiment, and say where they disagree.
 
-    `for_ray` and `for_pyarrow` also ask whether those versions can load it; `audit` reads what
-    that takes.
+    What a run that goes on leaves and clears by itself is a note. `for_ray` and `for_pyarrow`
+    also ask whether those versions can load it; `audit` reads what that takes.
     """
-    from ckptctl import checker
+    from ckptctl import checker, liveness
 
-    return checker.check(
+    found = checker.check(
         experiment,
         select=tuple(select),
         ignore=tuple(ignore),
@@ -97,6 +98,28 @@ def check(
         for_ray=for_ray,
         for_pyarrow=for_pyarrow,
     )
+    if not any(f.code in liveness.IN_FLIGHT and f.severity is not Severity.INFO for f in found):
+        return found
+    return liveness.settle(found, _alive(experiment))
+
+
+def _alive(
+    experiment: Experiment, clock: Callable[[], float] = time.time
+) -> Mapping[str, str]:
+    """Why trials seem to be running, by their folders; what ckptctl wrote here does not count."""
+    from ckptctl import liveness
+    from ckptctl.journal.store import own_writes
+    from ckptctl.storage.location import open_reader
+
+    now, quiet = clock(), liveness.QUIET_PERIOD
+    found = liveness.why_alive(experiment, now, quiet, unknown=True)
+    if not found:
+        return found
+    try:
+        own = own_writes(open_reader(experiment.location))
+    except CkptctlError:
+        return found
+    return liveness.why_alive(experiment, now, quiet, own.digests, own.moved, unknown=True)
 
 
 def audit(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ckptctl.codec.edit import apply_edits
 from ckptctl.codec.errors import CodecError
-from ckptctl.errors import InternalError, StalePlanError
+from ckptctl.errors import RefusedError, StalePlanError
 from ckptctl.journal.course import Course
 from ckptctl.journal.paths import is_own, parents
 from ckptctl.journal.scene import Scene, sha256
@@ -59,7 +59,7 @@ def check_results(scene: Scene, course: Course, journal: Journal) -> None:
     """Work out what every record will hold, and that it is what the plan says.
 
     Raises:
-        InternalError: it is not, which a plan of ours never does.
+        RefusedError: it is not, which a plan made by this version never does.
     """
     for number, step in enumerate(course.plan.steps):
         if isinstance(step, ReplaceFile):
@@ -67,20 +67,24 @@ def check_results(scene: Scene, course: Course, journal: Journal) -> None:
 
 
 def new_content(data: bytes, step: ReplaceFile, journal: Journal) -> bytes:
-    """The bytes that a record will hold after a step. Raises InternalError."""
+    """The bytes that a record will hold after a step. Raises RefusedError."""
     if step.restores is not None:
         new = journal.blob(step.restores)
     else:
         try:
             new = apply_edits(data, step.kind, step.edits)
         except CodecError as error:
-            raise InternalError(f"plan cannot be applied: {step.file}: {error}") from error
+            raise _unfit(step, str(error)) from error
     if sha256(new) != step.after:
-        raise InternalError(
-            f"plan cannot be applied: {step.file}: the edits give other bytes than planned",
-            hint="make the plan again with this version",
-        )
+        raise _unfit(step, "the edits give other bytes than planned")
     return new
+
+
+def _unfit(step: ReplaceFile, cause: str) -> RefusedError:
+    return RefusedError(
+        f"plan cannot be applied: {step.file}: {cause}",
+        hint="make the plan again with this version",
+    )
 
 
 def made_folders(scene: Scene, course: Course) -> tuple[str, ...]:

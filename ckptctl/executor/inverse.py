@@ -35,10 +35,13 @@ def choose(journal: Journal, plan_id: str | None, location: str) -> JournalEntry
     entries = journal.entries()
     pending = next((e for e in reversed(entries) if e.state is EntryState.PENDING), None)
     if plan_id is None:
-        applied = (
-            e for e in reversed(entries) if e.state is EntryState.APPLIED and e.undoes is None
+        # What a damaged entry did is not known: nobody may pass over it.
+        last = (
+            e
+            for e in reversed(entries)
+            if e.damage is not None or (e.state is EntryState.APPLIED and e.undoes is None)
         )
-        found = pending or next(applied, None)
+        found = pending or next(last, None)
     else:
         found = _named(entries, plan_id, location)
         if pending is not None and found != pending:

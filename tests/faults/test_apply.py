@@ -239,7 +239,7 @@ def test_edits_that_give_other_bytes_than_planned_change_nothing(
 ) -> None:
     plan, first = make_plan(world), world.snapshot()
     monkeypatch.setattr(fresh, "apply_edits", lambda data, kind, edits: data + b" ")
-    with pytest.raises(InternalError, match="other bytes than planned"):
+    with pytest.raises(RefusedError, match="other bytes than planned"):
         apply(world.clean, plan)
     assert world.snapshot() == first
     assert world.clean.stat(".ckptctl/journal") is None
@@ -255,7 +255,7 @@ def test_edits_that_do_not_fit_change_nothing(
 
     plan, first = make_plan(world), world.snapshot()
     monkeypatch.setattr(fresh, "apply_edits", misfit)
-    with pytest.raises(InternalError, match="nothing is there"):
+    with pytest.raises(RefusedError, match="nothing is there"):
         apply(world.clean, plan)
     assert world.snapshot() == first
 
