@@ -43,7 +43,7 @@ def alive(
     return tuple(why_alive(experiment, now, quiet_period, own_digests, own_moves).values())
 
 
-def why_alive(
+def why_alive(  # noqa: PLR0913  as `alive` has them
     experiment: Experiment,
     now: float,
     quiet_period: float = QUIET_PERIOD,

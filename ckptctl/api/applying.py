@@ -91,7 +91,10 @@ def plan_resume(location: str) -> Plan | None:
     entry = journal.pending()
     if entry is not None and entry.rolling_back:
         return executor.inverse_plan(reader, entry)
-    return None if entry is None else journal.intent(entry.name).plan
+    if entry is None:
+        return None
+    # Where it lay when the apply began is no place to write to now.
+    return replace(journal.intent(entry.name).plan, location=reader.location)
 
 
 def resume(location: str, *, no_lock: bool = False, progress: Progress | None = None) -> Outcome:

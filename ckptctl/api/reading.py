@@ -103,9 +103,7 @@ def check(
     return liveness.settle(found, _alive(experiment))
 
 
-def _alive(
-    experiment: Experiment, clock: Callable[[], float] = time.time
-) -> Mapping[str, str]:
+def _alive(experiment: Experiment, clock: Callable[[], float] = time.time) -> Mapping[str, str]:
     """Why trials seem to be running, by their folders; what ckptctl wrote here does not count."""
     from ckptctl import liveness
     from ckptctl.journal.store import own_writes

@@ -63,7 +63,7 @@ def _named(entries: Iterable[JournalEntry], plan_id: str, location: str) -> Jour
             hint="list the applies with `ckptctl history`",
             location=location,
         )
-    usable = [e for e in named if e.state is not EntryState.UNDONE]
+    usable = [e for e in named if e.damage is not None or e.state is not EntryState.UNDONE]
     if not usable:
         raise UsageError(
             f"cannot undo {plan_id}: {location}: it is taken back already",

@@ -7,6 +7,7 @@ number of names, is once all that is left; and with a system call that fails, on
 from __future__ import annotations
 
 import errno
+import gc
 import itertools
 import os
 import shutil
@@ -49,6 +50,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
     def call(*words: str) -> tuple[int, str]:
         capsys.readouterr()
         code = main([*words, "--yes"])
+        gc.enable()  # a process of its own goes without
         return code, capsys.readouterr().err
 
     return call

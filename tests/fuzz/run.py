@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import itertools
 import os
@@ -213,6 +214,7 @@ def _in_time() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.enable()  # a process of its own goes without
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
 

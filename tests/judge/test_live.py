@@ -14,7 +14,7 @@ from tests.judge.judge import Judge
 from tests.security.verbs import run
 
 VERSION = "2.54.1"
-STEPS = 40
+STEPS = 8
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def live() -> Judge:
 def test_a_scan_beside_a_run_never_fails_and_reports_no_error(
     live: Judge, tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def train() -> None:
         try:
-            live.make(scenario, tmp_path, "exp", steps=STEPS, keep=3, pause=0.1)
-        except BaseException as error:
+            live.make(scenario, tmp_path, "exp", steps=STEPS, keep=3, pause=1)
+        except Exception as error:  # noqa: BLE001  told in the thread of the test
             failed.append(error)
 
     with live:
@@ -60,8 +60,8 @@ def test_a_scan_beside_a_run_never_fails_and_reports_no_error(
         assert failed == []
         last = run("scan", tmp_path / "exp")
     with capsys.disabled():
-        print(f"\n  {codes.total()} scans beside a {scenario} run: {dict(codes)}, {dict(statuses)}, "
-            f"{notes[True]} findings that the run clears by itself")
+        print(f"\n  {codes.total()} scans beside a {scenario} run: {dict(codes)}, {dict(statuses)}")
+        print(f"  {notes[True]} findings that the run clears by itself")
     assert errors == {}
     assert notes[True] > 10 and codes[0] > 10 and statuses["RUNNING"] > 10
     assert last.code == 0

@@ -83,6 +83,18 @@ def first(plan: dict[str, Any], kind: str) -> dict[str, Any]:
 Edit = Callable[[dict[str, Any], Path], object]
 
 
+def _elsewhere(plan: dict[str, Any], world: Path) -> None:
+    plan["location"] = str(world / "neighbour")
+
+
+def _read_up(plan: dict[str, Any], world: Path) -> None:
+    plan["reads"][0]["file"] = "../secret"
+
+
+def _inner_up(plan: dict[str, Any], world: Path) -> None:
+    first(plan, "move")["files"][0]["path"] = "../../x"
+
+
 def _target(path: str) -> Edit:
     return lambda plan, world: first(plan, "move").update({"to": path.format(world=world)})
 
@@ -95,7 +107,7 @@ def _file(path: str) -> Edit:
     return lambda plan, world: first(plan, "rewrite").update({"file": path.format(world=world)})
 
 
-REACHING = {
+REACHING: dict[str, Edit] = {
     "target_up": _target("../neighbour/checkpoint_000099"),
     "target_up_inside": _target("a/../../neighbour/x"),
     "target_absolute": _target("{world}/taken"),
@@ -115,8 +127,8 @@ REACHING = {
     "file_absolute": _file("{world}/secret"),
     "file_through_link": _file("link/secret"),
     "file_is_link": _file("secret-link"),
-    "read_up": lambda plan, world: plan["reads"][0].update({"file": "../secret"}),
-    "inner_up": lambda plan, world: first(plan, "move")["files"][0].update({"path": "../../x"}),
+    "read_up": _read_up,
+    "inner_up": _inner_up,
 }
 
 
@@ -175,7 +187,7 @@ def journal_of(world: Path) -> Path:
     return entry
 
 
-@pytest.mark.parametrize("case", REACHING)
+@pytest.mark.parametrize("case", [*REACHING, "elsewhere"])
 @pytest.mark.parametrize("verb", ["undo", "resume", "history", "scan"])
 def test_a_journal_that_reaches_out_touches_nothing_outside(
     world: Path, case: str, verb: str
@@ -185,7 +197,7 @@ def test_a_journal_that_reaches_out_touches_nothing_outside(
     (world / NAME / "secret-link").symlink_to(world / "secret")
     entry = journal_of(world)
     intent = json.loads((entry / "plan.json").read_bytes())
-    REACHING[case](intent["plan"], world)
+    {**REACHING, "elsewhere": _elsewhere}[case](intent["plan"], world)
     intent["plan"] = sealed(intent["plan"])
     (entry / "plan.json").write_text(json.dumps(intent))
     if verb == "resume":
@@ -195,7 +207,9 @@ def test_a_journal_that_reaches_out_touches_nothing_outside(
     with untouched(world, inside=verb in ("history", "scan")):
         words = ("--yes", "--allow-live") if verb == "undo" else ("--yes",) * (verb == "resume")
         done = run(verb, world / NAME, *words)
-        if verb == "undo":
+        if case == "elsewhere" and verb in ("undo", "resume"):
+            assert done.code == 0 and (world / NAME / ".ckptctl/journal").is_dir()
+        elif verb == "undo":
             assert done.code in (10, 11, 12, 13, 14) and done.err, done
         elif verb == "resume":  # what has left its place has left it, whatever that was
             assert done.code in (0, 10, 11, 12, 13), done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -26,7 +27,10 @@ def run(*words: object) -> Answer:
     """Run a verb; a traceback, an unknown exit code or Python's own words are a failure."""
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = main([str(word) for word in words])
+        try:
+            code = main([str(word) for word in words])
+        finally:
+            gc.enable()  # a process of its own goes without
     answer = Answer(code, out.getvalue(), err.getvalue())
     assert code in CODES, answer
     found = PYTHON.search(answer.out + answer.err)
