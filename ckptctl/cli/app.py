@@ -89,7 +89,13 @@ def _main(
         ),
     ] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Print the version; with -v also those of Python and the drivers.",
+        ),
     ] = False,
 ) -> None:
     """Inspect and mend Ray Tune experiment folders: checkpoint names, indices, and the records."""

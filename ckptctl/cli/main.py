@@ -27,6 +27,11 @@ def main(argv: list[str]) -> int:
 
         print(f"ckptctl {__version__}")
         return 0
+    if sorted(argv) in (["--verbose", "--version"], ["--version", "-v"]):
+        from ckptctl.cli._versions import versions
+
+        print("\n".join(versions()))
+        return 0
     return _run(argv or ["--help"])
 
 

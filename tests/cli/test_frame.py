@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,15 @@ def test_version_and_help_import_nothing_heavy(arguments: list[str], heavy: Sequ
 def test_version(ckptctl: Call) -> None:
     answer = ckptctl("--version")
     assert (answer.code, answer.out) == (0, "ckptctl 0.1.0\n")
+
+
+@pytest.mark.parametrize("arguments", [("--version", "-v"), ("-v", "--version")])
+def test_version_with_what_reaches_storage(ckptctl: Call, arguments: tuple[str, str]) -> None:
+    answer = ckptctl(*arguments)
+    first, python, *drivers = answer.out.splitlines()
+    assert (answer.code, first) == (0, "ckptctl 0.1.0")
+    assert python.startswith(f"Python {platform.python_version()} on ")
+    assert f"fsspec {version('fsspec')}" in drivers and f"s3fs {version('s3fs')}" in drivers
 
 
 @pytest.mark.parametrize("verb", VERBS)
