@@ -9,7 +9,7 @@ KILLS ?= 320
 SECONDS ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test speed kills fuzz faults lint format docs clean rays matrix
+.PHONY: help demo test speed kills fuzz faults lint format docs clean rays matrix upgrades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -56,6 +56,9 @@ docs: .venv/.installed ## write what is generated: README regions, docs/, man/ a
 
 matrix: .venv/.installed-dev ## judge ckptctl with nine Rays (what is fresh is not run again), and write docs/compatibility.md
 	@$(BIN)/python -m tests.matrix
+
+upgrades: .venv/.installed-dev ## judge migrate with every pair of Rays (what is fresh is not run again), and write docs/upgrading-ray.md
+	@$(BIN)/python -m tests.upgrades
 
 clean: ## remove what the other targets made
 	@rm -rf .venv .rays .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -2,7 +2,7 @@
 _ckptctl() {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="scan rename reindex apply undo resume history diff latest best policy rules demo --version --help"
+        words="scan rename reindex migrate apply undo resume history diff latest best policy rules demo --version --help"
     else
         case "$prev" in
             --layout) words="ray-legacy ray-tune-2.7 ray-tune ray-train-v2 plain" ;;
@@ -20,6 +20,7 @@ _ckptctl() {
                 scan) words="--layout --trial --select --ignore --fail-on --baseline --write-baseline --for-ray --for-pyarrow --deep --html --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 rename) words="--to --on-missing --allow-reorder --layout --trial -n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 reindex) words="--by --relocate --allow-reorder --layout --trial --deep -n --dry-run -y --yes --check --unsafe --quarantine --allow-live --quiet-period --no-lock --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
+                migrate) words="--to-ray --to-pyarrow --to-python --layout -n --dry-run -y --yes --check --unsafe --allow-live --quiet-period --no-lock --keep-going --plan-out --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 apply) words="-n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 undo) words="-n --dry-run -y --yes --check --allow-live --quiet-period --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;
                 resume) words="-n --dry-run -y --yes --no-lock --format --json -o --output -q --quiet -v --verbose --color --config --show-config -h --help" ;;

@@ -20,6 +20,7 @@ ORDER = (
     "layouts",
     "scanner",
     "stages",
+    "migration",
     "rules",
     "checker",
     "planner",

@@ -23,6 +23,7 @@ from ckptctl.api.applying import (
 from ckptctl.api.comparing import diff
 from ckptctl.api.planning import (
     plan_from_json,
+    plan_migrate,
     plan_reindex,
     plan_rename,
     plan_to_json,
@@ -62,6 +63,7 @@ __all__ = [
     "metric_names",
     "narrow",
     "plan_from_json",
+    "plan_migrate",
     "plan_reindex",
     "plan_rename",
     "plan_resume",

@@ -75,6 +75,25 @@ def plan_reindex(
     return _plan(experiment, draft, "reindex")
 
 
+def plan_migrate(
+    experiment: Experiment,
+    *,
+    to_ray: str,
+    to_pyarrow: str | None = None,
+    to_python: str | None = None,
+    unsafe: bool = False,
+) -> Plan:
+    """Plan what carries the records over to another Ray and pyarrow.
+
+    The experiment has to be scanned with `collect_globals`. Raises UsageError for a version that
+    is none or unknown.
+    """
+    from ckptctl.planner.migrate import plan_migrate as draft_migrate
+
+    draft = draft_migrate(experiment, to_ray, to_pyarrow, python=to_python, unsafe=unsafe)
+    return _plan(experiment, draft, "migrate")
+
+
 def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:
     """Bind a draft to the bytes and folders as they are now."""
     from ckptctl.codec.edit import apply_edits

@@ -84,6 +84,16 @@ def _settings() -> Iterator[str]:
         yield f"| `{key}` | `{variable}` | `--{key}` | {default} |"
 
 
+def _known_versions() -> Iterator[str]:
+    from ckptctl.model import rays
+
+    yield from ("| Ray | pyarrow of its time | Train V2 |", "|---|---|---|")
+    for row in rays.rays():
+        yield f"| {row.version} | {row.pyarrow} | {'' if row.snapshot is None else 'yes'} |"
+    yield ""
+    yield f"and pyarrow {rays.known(rays.pyarrows())}."
+
+
 def _lines(make: Callable[[], Iterator[str]]) -> Callable[[], str]:
     return lambda: "\n".join([*make(), ""])
 
@@ -97,6 +107,7 @@ REGIONS: Mapping[str, Callable[[], str]] = {
     "docs-rules": _lines(lambda: _rules("findings/")),
     "layouts": _lines(_layouts),
     "settings": _lines(_settings),
+    "known-versions": _lines(_known_versions),
 }
 """What stands in written pages between ``<!-- generated: NAME -->`` and ``<!-- end -->``."""
 

@@ -16,6 +16,7 @@ HOMES: Mapping[str, str] = {
     "scan": "scan",
     "rename": "rename",
     "reindex": "reindex",
+    "migrate": "migrate",
     "apply": "apply",
     "undo": "undo",
     "resume": "undo",

@@ -17,7 +17,7 @@ from ckptctl.codec.pickle_emit import Source
 from ckptctl.codec.pickle_paths import as_index, find
 from ckptctl.codec.pickle_reader import Doc, decode
 from ckptctl.codec.pickle_values import to_value
-from ckptctl.codec.pointer import Pointer
+from ckptctl.codec.pointer import NAMES, Pointer
 from ckptctl.codec.values import Value
 from ckptctl.model.experiment import RecordKind
 
@@ -69,6 +69,8 @@ class Documents:
         document, path = self._document(pointer)
         if isinstance(document, JsonText):
             return cast(Value, document.value(document.find(path)[0]))
+        if path[:1] == (NAMES,):
+            return _name(document, path[1:])
         return to_value(find(document, path).value)
 
     def values(self, pointers: Sequence[Pointer]) -> tuple[Value, ...]:
@@ -137,6 +139,13 @@ class Documents:
         if row is None or len(pointer.levels) > 1:
             raise PointerError(f"a cell is named row/column, not {str(pointer)!r}")
         return self._csv.get(row, pointer.levels[0][1])
+
+
+def _name(document: Doc, steps: Steps) -> str:
+    """The name itself, where the pickle has it."""
+    if len(steps) != 1 or steps[0] not in document.globals:
+        raise PointerError(f"the pickle does not name {'/'.join(steps)!r}")
+    return steps[0]
 
 
 def _shifted(levels: tuple[Steps, ...]) -> tuple[Steps, ...]:

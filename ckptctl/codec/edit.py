@@ -25,7 +25,7 @@ from ckptctl.codec.pickle_editor import PickleEditor
 from ckptctl.codec.pickle_emit import Source
 from ckptctl.codec.pickle_paths import as_index
 from ckptctl.codec.pickle_values import to_value
-from ckptctl.codec.pointer import Pointer
+from ckptctl.codec.pointer import NAMES, Pointer
 from ckptctl.codec.values import Value, from_json, same, to_json
 from ckptctl.model.experiment import RecordKind
 
@@ -93,10 +93,11 @@ def apply_edits(
 ) -> bytes:
     """The bytes with all edits made, or EditError and nothing made.
 
-    ``set`` adds a key or attribute that is not there; ``insert`` puts a value before
-    the item at its index, or at the end; ``remove`` takes out an item or a key. Rows
-    of JSON lines and CSV can be removed, and JSON lines inserted. A ``set`` of a whole
-    JSON file, as its only edit, also replaces what is no JSON. Raises CodecError:
+    ``set`` adds a key or attribute that is not there, and renames what a pickle names
+    (`codec.pointer`); ``insert`` puts a value before the item at its index, or at the
+    end; ``remove`` takes out an item or a key. Rows of JSON lines and CSV can be removed,
+    and JSON lines inserted. A ``set`` of a whole JSON file, as its only edit, also
+    replaces what is no JSON. Raises CodecError:
     EditError for an edit that does not fit what is there, others for what cannot be
     read.
     """
@@ -284,8 +285,18 @@ def _change_json(editor: JsonEditor, change: _Change) -> None:
         raise EditError(f"{change.pointer}: a whole document cannot be removed")
 
 
+def _change_name(editor: PickleEditor, change: _Change) -> None:
+    if change.op != "set" or len(change.path) != 2 or not isinstance(change.after, str):
+        raise EditError(f"{change.pointer}: a name is set to another name")
+    change.check(change.path[1])
+    editor.rename(change.path[1], change.after)
+
+
 def _change_pickle(editor: PickleEditor, change: _Change) -> None:
     path = change.path
+    if path[:1] == (NAMES,):
+        _change_name(editor, change)
+        return
     if change.op == "insert":
         editor.insert(path[:-1], _index(change), change.after)
         return

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ckptctl.codec.errors import EditError, PointerError
 from ckptctl.codec.json_text import Container, JsonText, Member
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
+from ckptctl.codec.values import Call, Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
 
 __all__ = ["JsonEditor", "Splice", "dump_json", "splice"]
 
@@ -272,7 +272,7 @@ def _require_json(value: Value) -> None:
         case dict():
             for item in value.values():
                 _require_json(item)
-        case bytes() | Tuple() | New() | Copy() | CopyFrom() | Ref() | Sealed():
+        case bytes() | Tuple() | New() | Call() | Copy() | CopyFrom() | Ref() | Sealed():
             raise EditError(f"cannot be written to JSON: {type(value).__name__}")
 
 

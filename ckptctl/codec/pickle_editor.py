@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from ckptctl.codec.errors import EditError, PointerError, Unsupported
 from ckptctl.codec.limits import Limits
-from ckptctl.codec.pickle_emit import Emitter, Foreign
+from ckptctl.codec.pickle_emit import Emitter, Foreign, split_global
 from ckptctl.codec.pickle_nodes import Opaque, state_dicts
-from ckptctl.codec.pickle_paths import Slot, find
+from ckptctl.codec.pickle_paths import Slot, find, tracks_of
 from ckptctl.codec.pickle_proof import prove
 from ckptctl.codec.pickle_reader import decode
 from ckptctl.codec.pickle_weave import Edits, identical, items_of, weave
-from ckptctl.codec.values import Path, Value
+from ckptctl.codec.values import Call, Path, Value
 
 __all__ = ["PickleEditor"]
 
@@ -43,12 +43,47 @@ class PickleEditor:
         return find(self.doc, path).value
 
     def set(self, path: Path, value: Value) -> None:
-        """Replace the value at a path. Twice the same value for one slot is fine."""
+        """Replace the value at a path. Twice the same value for one slot is fine.
+
+        With a Call the object at the path is made in that other way wherever it is used.
+        """
         slot = find(self.doc, path)
+        if isinstance(value, Call):
+            self._remake(path, slot, value)
+            return
         known = self._edits.sets.get(slot.place)
         if known is not None and not identical(known[1], value):
             raise EditError(f"two different values for {_shown(path)}")
         self._edits.sets[slot.place] = (slot, value)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a class or function (``module:qualname``) another name wherever it is named."""
+        names = [n for n in tracks_of(self.doc).names if ":".join(n) == old]
+        if not names:
+            raise PointerError(f"the pickle does not name {old!r}")
+        if self._edits.renamed.setdefault(old, new) != new:
+            raise EditError(f"two different names for {old!r}")
+        for name in names:
+            self._rename(name, split_global(new))
+
+    def _rename(self, name: tuple[str, str], parts: tuple[str, str]) -> None:
+        site = tracks_of(self.doc).sites[id(name)]
+        if not site.items:
+            self._edits.text_names[site.made] = parts
+        for key, part in enumerate(parts):
+            span = site.items[key] if site.items else (site.made, site.made)
+            slot = Slot(owner=name, key=key, value=name[key], span=span)
+            self._edits.sets[slot.place] = (slot, part)
+
+    def _remake(self, path: Path, slot: Slot, call: Call) -> None:
+        made = slot.value
+        if not isinstance(made, Opaque) or made.kind != "reduce":
+            raise EditError(f"not the result of a call: {_shown(path)}")
+        if made.states or made.appended or made.items or made.setters:
+            raise EditError(f"a call whose result was changed since: {_shown(path)}")
+        known = self._edits.remade.setdefault(id(made), (made, slot, call))
+        if not identical(known[2], call):
+            raise EditError(f"two different values for {_shown(path)}")
 
     def set_key(self, path: Path, key: str, value: Value) -> None:
         """Add a key to a dict, or an attribute to an object that has a state."""

@@ -13,9 +13,9 @@ from ckptctl.codec.pickle_opcodes import GETS, encode_scalar, encode_text
 from ckptctl.codec.pickle_paths import Slot, find, tracks_of
 from ckptctl.codec.pickle_reader import Doc
 from ckptctl.codec.pickle_tracking import Memo
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
+from ckptctl.codec.values import Call, Copy, CopyFrom, New, Ref, Sealed, Tuple, Value
 
-__all__ = ["Emitter", "Foreign", "Source"]
+__all__ = ["Emitter", "Foreign", "Source", "split_global"]
 
 
 class Source(Struct, frozen=True, kw_only=True, eq=False):
@@ -30,6 +30,14 @@ Foreign = Callable[[str], "Source | Value"]
 
 _MAX_DEPTH = 200
 _SHORT_TUPLES = (b")", b"\x85", b"\x86", b"\x87")
+
+
+def split_global(named: str) -> tuple[str, str]:
+    """Module and qualified name of ``module:qualname``. Raises EditError."""
+    module, colon, name = named.partition(":")
+    if not (module and colon and name):
+        raise EditError(f"a class is named module:qualname, not {named!r}")
+    return module, name
 
 
 class Emitter:
@@ -51,7 +59,9 @@ class Emitter:
             self._sources[pointer] = self._foreign(pointer)
         return self._sources[pointer]
 
-    def emit(self, value: Value, place: int, depth: int = 0) -> bytes:
+    def emit(  # noqa: PLR0911 - one per kind of value
+        self, value: Value, place: int, depth: int = 0
+    ) -> bytes:
         """Opcodes for a value that will stand at offset ``place``. Raises EditError."""
         if depth > _MAX_DEPTH:
             raise EditError("a new value that is nested too deep")
@@ -65,6 +75,8 @@ class Emitter:
                 return self._tuple(value.items, place, depth)
             case New():
                 return self._new(value, place, depth)
+            case Call():
+                return self._global(value.global_) + self._tuple(value.args, place, depth) + b"R"
             case Copy():
                 return self.copier.copy(find(self._doc, value.path).span, place)
             case Ref():
@@ -87,13 +99,13 @@ class Emitter:
             return made + _SHORT_TUPLES[len(items)]
         return b"(" + made + b"t"
 
+    def _global(self, named: str) -> bytes:
+        module, name = split_global(named)
+        self.globals.add(named)
+        return encode_text(module) + encode_text(name) + b"\x93"
+
     def _new(self, value: New, place: int, depth: int) -> bytes:
-        module, colon, name = value.global_.partition(":")
-        if not (module and colon and name):
-            raise EditError(f"a class is named module:qualname, not {value.global_!r}")
-        self.globals.add(value.global_)
-        args = self._tuple(value.args, place, depth)
-        made = encode_text(module) + encode_text(name) + b"\x93" + args + b"\x81"
+        made = self._global(value.global_) + self._tuple(value.args, place, depth) + b"\x81"
         return made + self._mapping(value.state, place, depth) + b"b" if value.state else made
 
     def again(self, slot: Slot, place: int) -> bytes:

@@ -15,6 +15,7 @@ __all__ = [
     "LITERALS",
     "MEMOS",
     "encode_get",
+    "encode_names",
     "encode_scalar",
     "encode_text",
     "iter_ops",
@@ -100,6 +101,13 @@ def encode_text(text: str) -> bytes:
     if len(raw) < 1 << 32:
         return b"X" + struct.pack("<I", len(raw)) + raw
     return b"\x8d" + struct.pack("<Q", len(raw)) + raw
+
+
+def encode_names(module: str, name: str) -> bytes:
+    """The opcode GLOBAL. Raises EditError where it cannot hold the names."""
+    if "\n" in module + name:
+        raise EditError("a name with a line end cannot be written")
+    return b"c" + f"{module}\n{name}\n".encode()
 
 
 def encode_scalar(value: bool | float | str | bytes | None) -> bytes:  # noqa: FBT001

@@ -17,7 +17,7 @@ from ckptctl.codec.pickle_emit import Emitter, Source
 from ckptctl.codec.pickle_nodes import Key, Opaque
 from ckptctl.codec.pickle_paths import find
 from ckptctl.codec.pickle_reader import Doc
-from ckptctl.codec.values import Copy, CopyFrom, New, Ref, Tuple, Value
+from ckptctl.codec.values import Call, Copy, CopyFrom, New, Ref, Tuple, Value
 
 __all__ = ["Expected", "Kept", "prove"]
 
@@ -42,6 +42,10 @@ class Expected:
     """Keys added to dicts, in order."""
     dropped: dict[int, set[object]] = field(default_factory=dict)
     """Keys taken from dicts."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Classes and functions that are named otherwise, everywhere."""
+    remade: dict[int, Call] = field(default_factory=dict)
+    """Objects that another call makes."""
 
 
 class _Mode(Struct, frozen=True):
@@ -56,8 +60,7 @@ _WHOLE, _REF, _COPY = _Mode(True, True), _Mode(True, False), _Mode(False, False)
 
 def prove(old: Doc, new: Doc, expected: Expected, emitter: Emitter) -> None:
     """Raise EditError unless ``new`` is ``old`` with exactly the expected changes."""
-    if not old.globals <= new.globals <= old.globals | emitter.globals:
-        raise EditError("the edit would change which names the pickle imports")
+    _prove_names(old, new, expected, emitter)
     if len(new.data) - new.end != len(old.data) - old.end:
         raise EditError("the edit would change where the pickle ends")
     proof = _Proof(old, expected, emitter)
@@ -65,6 +68,17 @@ def prove(old: Doc, new: Doc, expected: Expected, emitter: Emitter) -> None:
     proof.run()
     if proof.unused():
         raise EditError("an edit lies inside a value that another edit removes or replaces")
+
+
+def _prove_names(old: Doc, new: Doc, expected: Expected, emitter: Emitter) -> None:
+    """Only what an edit names may come, and what it took the name of may go."""
+    came = {*emitter.globals, *expected.renamed.values()}
+    went = expected.renamed.keys() - came
+    kept = old.globals - expected.renamed.keys()
+    if expected.remade:
+        kept &= new.globals  # the name of what was called may be gone with it
+    if not kept <= new.globals <= (old.globals - went) | came:
+        raise EditError("the edit would change which names the pickle imports")
 
 
 class _Proof:
@@ -82,6 +96,7 @@ class _Proof:
     def unused(self) -> bool:
         expected = self._expected
         owners = expected.sequences.keys() | expected.added.keys() | expected.dropped.keys()
+        owners |= expected.remade.keys()
         return bool(expected.values.keys() - self._used or owners - self._used_owners)
 
     def run(self) -> None:
@@ -98,6 +113,11 @@ class _Proof:
             self._left.append((old, new, mode))
 
     def _compare(self, old: object, new: object, mode: _Mode) -> None:
+        if mode.edited and id(old) in self._expected.remade:
+            if self._fresh(old, new, mode):
+                self._used_owners.add(id(old))
+                self._is(self._expected.remade[id(old)], new)
+            return
         if type(old) is not type(new):
             raise _differs(old, new)
         if not isinstance(old, list | tuple | dict | Opaque):
@@ -202,6 +222,8 @@ class _Proof:
                 self._are(list(value.values()), list(new.values()))
             case New() if isinstance(new, Opaque):
                 self._is_new(value, new)
+            case Call() if isinstance(new, Opaque):
+                self._is_call(value, new)
             case Copy():
                 self._left.append((find(self._doc, value.path).value, new, _COPY))
             case Ref():
@@ -221,6 +243,13 @@ class _Proof:
             raise _differs(values, new)
         for value, made in zip(values, new, strict=True):
             self._is(value, made)
+
+    def _is_call(self, value: Call, new: Opaque) -> None:
+        named = isinstance(new.cls, Opaque) and new.cls.kind == "global"
+        bare = not (new.kwargs or new.states or new.appended or new.items or new.setters)
+        if new.kind != "reduce" or not named or new.name != value.global_ or not bare:
+            raise _differs(value, new)
+        self._is(Tuple(value.args), new.args)
 
     def _is_new(self, value: New, new: Opaque) -> None:
         named = isinstance(new.cls, Opaque) and new.cls.kind == "global"

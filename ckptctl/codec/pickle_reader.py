@@ -57,6 +57,8 @@ class Tracks(Struct, frozen=True, kw_only=True, eq=False):
     """The entry that the opcode at an offset reads."""
     memo_of: dict[int, Memo]
     """The entry of a container or Opaque, by its ``id``."""
+    names: list[tuple[str, str]]
+    """Module and qualified name of every global, each time that it is named anew."""
 
 
 class Doc(Struct, frozen=True, kw_only=True, eq=False):
@@ -109,4 +111,5 @@ def _tracks(tracker: Tracker, end: int) -> Tracks:
         memos=tracker.memos,
         by_reader=tracker.by_reader,
         memo_of=tracker.memo_of,
+        names=tracker.names,
     )

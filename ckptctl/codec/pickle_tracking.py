@@ -60,7 +60,16 @@ class Memo:
 class Tracker(Machine):
     """A machine that fills ``sites`` and ``memos``."""
 
-    __slots__ = ("by_index", "by_reader", "memo_of", "memos", "meta_starts", "sites", "starts")
+    __slots__ = (
+        "by_index",
+        "by_reader",
+        "memo_of",
+        "memos",
+        "meta_starts",
+        "names",
+        "sites",
+        "starts",
+    )
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         super().__init__(data, limits)
@@ -71,6 +80,7 @@ class Tracker(Machine):
         self.by_index: dict[int, Memo] = {}
         self.by_reader: dict[int, Memo] = {}
         self.memo_of: dict[int, Memo] = {}
+        self.names: list[tuple[str, str]] = []
 
     def site(self, owner: object) -> Sites:
         """The sites of a container, made on first use."""
@@ -105,7 +115,7 @@ def spans(starts: list[int], end: int) -> list[Span]:
     return list(zip(starts, [*starts[1:], end]))  # noqa: B905 - strict is slow
 
 
-@_tracks(bytes(LITERALS) + b")2\x82\x83\x84\x8f\x97Pc")
+@_tracks(bytes(LITERALS) + b")2\x82\x83\x84\x8f\x97P")
 def _push(base: Handler) -> TrackingHandler:
     def handler(t: Tracker, pos: int) -> int:
         end = base(t, pos)
@@ -202,7 +212,38 @@ def _pop_mark(base: Handler) -> TrackingHandler:
     return handler
 
 
-@_tracks(b"\x93R\x81b")
+@_tracks(b"c")
+def _global(base: Handler) -> TrackingHandler:
+    def handler(t: Tracker, pos: int) -> int:
+        end = base(t, pos)
+        t.starts.append(pos - 1)
+        _named(t, pos - 1)
+        return end
+
+    return handler
+
+
+@_tracks(b"\x93")
+def _stack_global(base: Handler) -> TrackingHandler:
+    def handler(t: Tracker, pos: int) -> int:
+        end = base(t, pos)
+        _named(t, pos - 1).items = spans(t.starts[-2:], pos - 1)
+        t.starts.pop()
+        return end
+
+    return handler
+
+
+def _named(t: Tracker, offset: int) -> Sites:
+    """The site of the name that was just pushed: its module and its qualified name."""
+    made = t.stack[-1]
+    name = made.args if isinstance(made, Opaque) else ()
+    t.names.append(cast("tuple[str, str]", name))
+    site = t.sites[id(name)] = Sites(name, offset)
+    return site
+
+
+@_tracks(b"R\x81b")
 def _take_one(base: Handler) -> TrackingHandler:
     def handler(t: Tracker, pos: int) -> int:
         end = base(t, pos)

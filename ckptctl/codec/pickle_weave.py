@@ -11,13 +11,22 @@ from ckptctl.codec.errors import EditError
 from ckptctl.codec.pickle_copy import Knot, single_op
 from ckptctl.codec.pickle_emit import Emitter
 from ckptctl.codec.pickle_nodes import Opaque
-from ckptctl.codec.pickle_opcodes import APPEND, GETS, LIST, SETITEM, encode_text
+from ckptctl.codec.pickle_opcodes import (
+    APPEND,
+    GETS,
+    LIST,
+    SETITEM,
+    encode_names,
+    encode_text,
+    operand_end,
+)
 from ckptctl.codec.pickle_paths import Slot, tracks_of
 from ckptctl.codec.pickle_proof import Expected, Kept
 from ckptctl.codec.pickle_reader import Doc
+from ckptctl.codec.pickle_remade import Remade
 from ckptctl.codec.pickle_splices import AFTER, BEFORE, Splices
 from ckptctl.codec.pickle_tracking import Sites, Span
-from ckptctl.codec.values import Value, to_json
+from ckptctl.codec.values import Call, Value, to_json
 
 __all__ = ["Edits", "identical", "items_of", "weave"]
 
@@ -35,6 +44,12 @@ class Edits:
     added: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     dropped: dict[int, dict[object, Slot]] = field(default_factory=dict)
     owners: dict[int, object] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    """New names of classes and functions; their parts are in ``sets`` too."""
+    text_names: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The new names of GLOBAL opcodes, which hold them as text, by offset."""
+    remade: dict[int, tuple[Opaque, Slot, Call]] = field(default_factory=dict)
+    """Objects that another call makes, by ``id``, each with one slot that holds it."""
 
     def expected(self) -> Expected:
         """What these edits must have changed."""
@@ -44,6 +59,8 @@ class Edits:
             sequences={owner: self.sequence(owner) for owner in lists},
             added=self.added,
             dropped={owner: set(slots) for owner, slots in self.dropped.items()},
+            renamed=self.renamed,
+            remade={made: call for made, (_, _, call) in self.remade.items()},
         )
 
     def sequence(self, owner: int) -> list[Kept | Value]:
@@ -76,7 +93,9 @@ class _Weaver:
         self._emitter = emitter
         self.splices = Splices(doc)
         self._changed = [
-            (slot, value) for slot, value in edits.sets.values() if not _already(slot.value, value)
+            (slot, value)
+            for slot, value in edits.sets.values()
+            if slot.span[0] not in edits.text_names and not _already(slot.value, value)
         ]
         self._changed.sort(key=lambda change: change[0].span)
         self._readers = self._reader_values()
@@ -85,11 +104,14 @@ class _Weaver:
         self._relaid_from: dict[int, int] = {}
         self._insert_parts: dict[int, list[tuple[int, bytes]]] = {}
         self._added_parts: dict[int, list[bytes]] = {}
+        self._remade = Remade(doc, emitter.copier.pinned)
 
     def emit(self) -> None:
         """Write all values first: copies pin memo entries, which then must not change."""
         emit = self._emitter.emit
         self._set_parts = [emit(value, slot.span[0]) for slot, value in self._changed]
+        for made, slot, call in self._edits.remade.values():
+            self._remade.add(made, slot.span, emit(call, slot.span[0]))
         for owner, inserts in self._edits.inserts.items():
             site = self._site(owner)
             try:
@@ -106,6 +128,9 @@ class _Weaver:
 
     def splice(self) -> None:
         """Lay out where each value goes."""
+        self._remade.splice(self.splices)
+        for at, (module, name) in self._edits.text_names.items():
+            self.splices.add(at, operand_end(self._data, at), AFTER, encode_names(module, name))
         for (slot, value), part in zip(self._changed, self._set_parts, strict=True):
             single = single_op(self._data, slot.span)
             if single is None or slot.span[0] not in self._covered:

@@ -10,6 +10,9 @@ pointers begin with ``#``.
 
 Inside a step ``~0 ~1 ~2`` stand for ``~ / #``, and ``~3`` for the empty step. Steps
 are text: whether ``3`` is a list index or a key is settled by what is there.
+
+The step ``~4`` stands for the classes and functions that a pickle names, wherever in it
+they are named: ``...#storage#~4/ray.tune:Checkpoint``.
 """
 
 from __future__ import annotations
@@ -20,10 +23,14 @@ from msgspec import Struct
 
 from ckptctl.codec.errors import PointerError
 
-__all__ = ["Pointer"]
+__all__ = ["NAMES", "Pointer"]
+
+NAMES = "\x00names"
+"""The step that leads to the names in a pickle instead of to its values."""
 
 _ESCAPES = {"~": "~0", "/": "~1", "#": "~2"}
-_TOKENS = {"~0": "~", "~1": "/", "~2": "#", "~3": ""}
+_TOKENS = {"~0": "~", "~1": "/", "~2": "#"}
+_WHOLE = {"~3": "", "~4": NAMES}
 _SPECIAL = re.compile(r"[~/#]")
 _ESCAPED = re.compile(r"~.?", re.DOTALL)
 
@@ -67,6 +74,8 @@ class Pointer(Struct, frozen=True):
 
 
 def _escape(step: str) -> str:
+    if step == NAMES:
+        return "~4"
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], step) if step else "~3"
 
 
@@ -75,14 +84,14 @@ def _parse_level(text: str) -> tuple[str, ...]:
 
 
 def _unescape(step: str) -> str:
-    if step == "~3":
-        return ""
+    if step in _WHOLE:
+        return _WHOLE[step]
     if not step:
         raise PointerError("an empty step in a pointer is written ~3")
     return _ESCAPED.sub(_token, step)
 
 
 def _token(found: re.Match[str]) -> str:
-    if found[0] == "~3" or found[0] not in _TOKENS:
+    if found[0] not in _TOKENS:
         raise PointerError(f"bad escape in a pointer: {found[0]!r}")
     return _TOKENS[found[0]]

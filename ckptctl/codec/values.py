@@ -8,6 +8,7 @@ begins with ``$``:
     {"$dict": [[key, value], ...]}            a dict with a key that begins with $
     {"$tuple": [item, ...]}                   Tuple
     {"$new": "module:Name", "state": {...}}   New; with "args": [...] where it has some
+    {"$call": "module:name", "args": [...]}   Call
     {"$copy": [step, ...]}                    Copy
     {"$copy_from": "pointer"}                 CopyFrom
     {"$ref": [step, ...]}                     Ref
@@ -25,6 +26,7 @@ from msgspec import Struct, field
 from ckptctl.codec.errors import RecordError
 
 __all__ = [
+    "Call",
     "Copy",
     "CopyFrom",
     "New",
@@ -58,6 +60,14 @@ class New(Struct, frozen=True, kw_only=True):
     """What ``__new__`` is given: the value of a member of an enum."""
 
 
+class Call(Struct, frozen=True, kw_only=True):
+    """What a function or class returns for these arguments when a reader calls it."""
+
+    global_: str
+    """``module:qualname`` of what is called."""
+    args: tuple[Value, ...] = ()
+
+
 class Copy(Struct, frozen=True):
     """An independent copy of the value at a path of the same pickle."""
 
@@ -84,11 +94,11 @@ class Sealed(Struct, frozen=True):
 
 Value: TypeAlias = (
     "bool | int | float | str | bytes | list[Value] | dict[str, Value]"
-    " | Tuple | New | Copy | CopyFrom | Ref | Sealed | None"
+    " | Tuple | New | Call | Copy | CopyFrom | Ref | Sealed | None"
 )
 
 
-def to_json(value: Value) -> object:  # noqa: PLR0911 - one per kind of value
+def to_json(value: Value) -> object:  # noqa: C901, PLR0911 - one per kind of value
     """The JSON form of a value. Raises RecordError for what is no value."""
     match value:
         case None | bool() | int() | str():
@@ -105,6 +115,8 @@ def to_json(value: Value) -> object:  # noqa: PLR0911 - one per kind of value
             return {"$tuple": [to_json(item) for item in value.items]}
         case New():
             return _new_to_json(value)
+        case Call():
+            return {"$call": value.global_, "args": [to_json(item) for item in value.args]}
         case Copy():
             return {"$copy": list(value.path)}
         case CopyFrom():
@@ -138,7 +150,7 @@ def from_json(obj: object) -> Value:
     match obj:
         case None | bool() | int() | float() | str() | bytes():
             return obj
-        case Tuple() | New() | Copy() | CopyFrom() | Ref() | Sealed():
+        case Tuple() | New() | Call() | Copy() | CopyFrom() | Ref() | Sealed():
             return obj  # a value already
         case list() | tuple():
             return [from_json(item) for item in obj]
@@ -163,6 +175,8 @@ def _tagged(obj: Mapping[object, object]) -> Value:  # noqa: PLR0911 - one per k
             value, args = from_json(state), rest.get("args", [])
             if isinstance(value, dict) and isinstance(args, list):
                 return New(global_=name, state=value, args=tuple(map(from_json, args)))
+        case {"$call": str(name), "args": list(args), **rest} if not rest:
+            return Call(global_=name, args=tuple(map(from_json, args)))
         case {"$copy": list(steps), **rest} if not rest:
             return Copy(_path(steps))
         case {"$copy_from": str(pointer), **rest} if not rest:
@@ -201,7 +215,7 @@ def _text(key: object) -> str:
     return key
 
 
-def same(left: object, right: object) -> bool:
+def same(left: object, right: object) -> bool:  # noqa: PLR0911 - one per kind of value
     """Whether two values are equal: nan equals nan, True is not 1, 1 equals 1.0.
 
     An int and a float that are equal count as the same because JSON, numpy and CSV
@@ -225,6 +239,8 @@ def same(left: object, right: object) -> bool:
         case (New(), New()):
             parts = [(one.args, dict(one.state)) for one in (left, right)]
             return left.global_ == right.global_ and same(*parts)
+        case (Call(), Call()):
+            return left.global_ == right.global_ and same(left.args, right.args)
     return type(left) is type(right) and left == right
 
 

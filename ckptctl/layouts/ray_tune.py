@@ -16,7 +16,7 @@ from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json
 from ckptctl.layouts.base import ALONE, Match, Source
 from ckptctl.layouts.folders import Folder, lacking
-from ckptctl.layouts.imported import imported
+from ckptctl.layouts.imported import TUNER_FILES, imported
 from ckptctl.layouts.legacy_state import read_legacy_trials
 from ckptctl.layouts.references import References
 from ckptctl.layouts.result_log import (
@@ -45,8 +45,6 @@ from ckptctl.model.experiment import (
     Unreadable,
 )
 from ckptctl.model.names import NameKind, kind_of, natural_key
-
-_TUNER_FILES = ("tuner.pkl", "trainer.pkl")
 
 
 class RayTune:
@@ -78,6 +76,7 @@ class RayTune:
             folders = lacking(folders, METADATA_NAME)
         notes = _notes(source, dialect, folders)
         mentions += state_mentions(state.file, state.trials, references)
+        pickles, keys = imported(tree, source, state.file) if source.collect_globals else ((), ())
         trials = tuple(
             build_trial(
                 TrialSources(
@@ -119,7 +118,8 @@ class RayTune:
                 if kind_of(folder.name) is NameKind.OTHER
             ),
             state_fields=_state_fields(state.trials),
-            globals=imported(tree, source, state.file) if source.collect_globals else {},
+            pickles=pickles,
+            state_keys=keys,
         )
 
 
@@ -208,11 +208,12 @@ def _parse(data: bytes) -> tuple[StateTrial, ...]:
 
 
 def _note_other_files(tree: Tree, source: Source) -> None:
-    for name in _TUNER_FILES:
+    for name in TUNER_FILES:
         entry = tree.file(name)
         if entry is None:
             continue
-        source.remember(name, RecordKind.PICKLE, RecordRole.TUNER)
+        if all(file.path != name for file in source.files):
+            source.remember(name, RecordKind.PICKLE, RecordRole.TUNER)
         if entry.size == 0:
             source.problems.append(
                 Unreadable(file=name, reason="it has zero bytes", empty=True, role=RecordRole.TUNER)

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, Metrics, TrialDir
 from ckptctl.model.heap import Heap, Priority
+from ckptctl.model.pickles import Pickle, StateKeys
 from ckptctl.model.stages import NO_SETTINGS, Lightning, RunSettings
 
 
@@ -47,6 +48,8 @@ class RecordRole(StrEnum):
     RESULT_LOG = "result-log"
     PROGRESS = "progress"
     TUNER = "tuner"
+    SEARCHER = "searcher"
+    """What the searcher and the callbacks left for a restore."""
     CHECKPOINT_METADATA = "checkpoint-metadata"
     """What the trainable left inside a checkpoint (Ray 2.6 and before)."""
 
@@ -333,8 +336,10 @@ class Experiment(Struct, frozen=True, kw_only=True):
     what the `StorageContext` of every trial has (Tune 2.7 and newer)."""
     settings: RunSettings = NO_SETTINGS
     """How the run was set up, as far as its files say."""
-    globals: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What a reader of each record imports, as ``module:name``; only where it was asked for."""
+    pickles: tuple[Pickle, ...] = ()
+    """All pickles that a restore reads; only where they were asked for."""
+    state_keys: tuple[StateKeys, ...] = ()
+    """The keys of the state's objects, where the pickles were asked for."""
 
     def trial(self, dirname: str) -> Trial | None:
         """The trial with this folder, or None."""

@@ -1,13 +1,20 @@
-"""What the versions of Ray and pyarrow can load: the classes, functions and fields that moved.
+"""What each Ray and pyarrow has: the table ``rays.json``, and how to ask it.
 
-Read in Ray 2.6.3 to 2.60.0 (among them 2.9.3 and 2.10.0, 2.40.0 and 2.41.0, and each of 2.51 to
-2.57) and in pyarrow 14, 16.1, 17, 18.1 and 26.
+The table is made by ``tests/judge/ray_table.py``, which asks installed Rays in their own
+interpreters and reads what they write; nothing of it is written by hand. A later Ray is a row more.
+
+A version that the table has not got is answered from its neighbours, and only where these agree:
+``2.54.0`` counts as the ``2.54.1`` of the table, ``2.50`` lies between 2.48.0 and 2.54.1. Below the
+first row and above the last nothing is known, and nothing is guessed.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -16,75 +23,83 @@ from ckptctl.errors import UsageError
 Version = tuple[int, ...]
 
 _VERSION = re.compile(r"(\d{1,6}(?:\.\d{1,6})*)(?:\.?(?:a|b|rc|dev|post)\d*)?", re.ASCII)
-
-RAY_WITH_TRIAL_DATA: Version = (2, 7)
-"""Tune's state keeps trials under `trial_data` since, and under `checkpoints` before."""
-RAY_COUNTS_THE_LAST: Version = (2, 8)
-"""The recorded counter is the last index used since; in 2.7 it is the next one."""
-RAY_WITH_TRAIN_V2: Version = (2, 41)
+_WRITES, _LACKS = "w", "."
 
 
-class Home(Struct, frozen=True, kw_only=True):
-    """Names that a module has in some versions only."""
+class Default(Struct, frozen=True):
+    """What a field begins with, where that is a plain value."""
 
-    module: str
-    names: frozenset[str]
-    since: Version = ()
-    until: Version | None = None
-    """The first version without them."""
-
-    def lacks(self, version: Version) -> bool:
-        """Whether `version` has not got them."""
-        return version < self.since or (self.until is not None and version >= self.until)
+    known: bool
+    value: object = None
 
 
-_CONFIGS = frozenset({"Checkpoint", "CheckpointConfig", "FailureConfig", "RunConfig"})
-_SETTERS = frozenset({"_class_setstate", "_function_setstate"})
+class Call(Struct, frozen=True):
+    """What a pickle calls to make a filesystem, with arguments as JSON has them."""
 
-RAY_HOMES = (
-    Home(module="ray.train", names=_CONFIGS | {"SyncConfig"}, since=(2, 7)),
-    Home(module="ray.tune", names=_CONFIGS, since=(2, 41)),
-    # `cloudpickle_fast` is still there since, and hands over to `cloudpickle`.
-    Home(module="ray.cloudpickle.cloudpickle", names=_SETTERS, since=(2, 10)),
-)
-PYARROW_HOMES = (
-    Home(module="pyarrow._fs", names=frozenset({"FileSystem._from_uri"}), since=(17,)),
-    Home(module="pyarrow._fs", names=frozenset({"LocalFileSystem._reconstruct"}), until=(17,)),
-)
+    name: str
+    args: tuple[object, ...]
 
-_STORAGE_FIELDS = (
-    Home(module="", names=frozenset({"storage_local_path"}), since=(2, 7), until=(2, 10)),
-    Home(module="", names=frozenset({"_timestamp"}), since=(2, 10)),
-)
-"""What ``StorageContext`` asks of itself when a run goes on."""
 
-_SNAPSHOT_FIELDS = (
-    Home(module="", names=frozenset({"checkpoint_results"}), since=RAY_WITH_TRAIN_V2),
-    Home(
-        module="",
-        names=frozenset(
-            {
-                "checkpoint_report_indices",
-                "current_report_index",
-                "pending_training_results",
-                "pending_validation_specs",
-            }
-        ),
-        since=(2, 54),
-    ),
-    Home(module="", names=frozenset({"validated_checkpoint_dir_names"}), since=(2, 55)),
-    Home(
-        module="",
-        names=frozenset(
-            {
-                "failed_validation_checkpoint_dir_names",
-                "timed_out_validation_checkpoint_dir_names",
-            }
-        ),
-        since=(2, 56),
-    ),
-)
-"""What a snapshot of Train V2 cannot be loaded without; fields that are too many do no harm."""
+class PyarrowRow(Struct, frozen=True, kw_only=True):
+    """One release of pyarrow."""
+
+    version: str
+    local: tuple[Call, ...]
+    """How it makes the filesystem of a disk: plain, and with memory maps."""
+    takes: Mapping[str, frozenset[str]]
+    """The keywords that a remote filesystem is made with, by what is called."""
+    column: int
+
+    def lacks(self, name: str) -> bool:
+        """Whether it is known to have no such name (``module:qualname``)."""
+        return _marks("pyarrow_names").get(name, "")[self.column : self.column + 1] == _LACKS
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All that it has."""
+        marks = _marks("pyarrow_names").items()
+        return frozenset(name for name, marked in marks if marked[self.column] != _LACKS)
+
+
+class RayRow(Struct, frozen=True, kw_only=True):
+    """One release of Ray."""
+
+    version: str
+    pyarrow: str
+    """The pyarrow of its time."""
+    stored: frozenset[str]
+    """The names in the experiments that it made for the table."""
+    counts_next: bool
+    """The recorded counter is the next index (Ray 2.7), not the last one used."""
+    fields: Mapping[str, Mapping[str, Default]]
+    """What it reads of objects of a class that some other Ray does not write, by class."""
+    runner: Mapping[str, Default]
+    """The keys that the state of a run cannot do without."""
+    trial: Mapping[str, Default]
+    """The keys of a trial that only some Rays write."""
+    snapshot: Mapping[str, Default] | None
+    """The fields of a snapshot of Train V2; those without a default it cannot be loaded
+    without. None where there is no Train V2."""
+    column: int
+
+    def lacks(self, name: str) -> bool:
+        """Whether it is known to have no such name (``module:qualname``)."""
+        return _marks("ray_names").get(name, "")[self.column : self.column + 1] == _LACKS
+
+    def moved(self, name: str) -> str | None:
+        """The one name under which it writes what another Ray wrote as `name`."""
+        called = name.partition(":")[2]
+        found = [
+            other
+            for other in _by_qualname().get(called, ())
+            if _marks("ray_names")[other][self.column] == _WRITES
+        ]
+        # Of several classes with one name, that which state files hold.
+        found = [other for other in found if other in self.stored] or found
+        return found[0] if len(found) == 1 else None
+
+
+Row = TypeVar("Row", RayRow, PyarrowRow)
 
 
 def parse_version(text: str) -> Version:
@@ -99,23 +114,126 @@ def parse_version(text: str) -> Version:
     return tuple(map(int, found[1].split(".")))
 
 
-def missing(names: Iterable[str], homes: tuple[Home, ...], version: Version) -> tuple[str, ...]:
-    """Those of `names` (``module:name``) that are known to be missing in `version`."""
-    lost = {f"{h.module}:{n}" for h in homes if h.lacks(version) for n in h.names}
-    return tuple(sorted(lost.intersection(names)))
+def known_name(name: str) -> bool:
+    """Whether any Ray of the table writes this name."""
+    return name in _marks("ray_names")
 
 
-def storage_fields(version: Version) -> frozenset[str]:
-    """What every trial's ``StorageContext`` must have for this Ray."""
-    return frozenset(_wanted(_STORAGE_FIELDS, version))
+def rays() -> tuple[RayRow, ...]:
+    """All rows, oldest first."""
+    return _rays()
 
 
-def snapshot_fields(version: Version) -> frozenset[str]:
-    """What a snapshot of Train V2 must have for this Ray."""
-    return frozenset(_wanted(_SNAPSHOT_FIELDS, version))
+def pyarrows() -> tuple[PyarrowRow, ...]:
+    """All rows, oldest first."""
+    return _pyarrows()
 
 
-def _wanted(fields: tuple[Home, ...], version: Version) -> Iterator[str]:
-    for field in fields:
-        if not field.lacks(version):
-            yield from field.names
+def ray_rows(text: str) -> tuple[RayRow, ...]:
+    """The row of a version; of a version between two rows both.
+
+    Raises:
+        UsageError: it is no version, or lies outside the table.
+    """
+    return _around(text, _rays(), "Ray", 2)
+
+
+def pyarrow_rows(text: str) -> tuple[PyarrowRow, ...]:
+    """The row of a version; of a version between two rows both.
+
+    Raises:
+        UsageError: it is no version, or lies outside the table.
+    """
+    return _around(text, _pyarrows(), "pyarrow", 1)
+
+
+def known(rows: Sequence[RayRow | PyarrowRow]) -> str:
+    """The versions of the table, for people."""
+    versions = [row.version for row in rows]
+    return f"{', '.join(versions[:-1])} and {versions[-1]}"
+
+
+def _around(text: str, rows: tuple[Row, ...], what: str, line: int) -> tuple[Row, ...]:
+    """`line` is how many numbers a release line has: its patches are taken to be alike."""
+    version = parse_version(text)
+    if len(version) < line:
+        raise UsageError(f"which {what} {text.strip()}?", hint=f"known are {known(rows)}")
+    numbers = [parse_version(row.version) for row in rows]
+    for row, other in zip(rows, numbers, strict=True):
+        if other[:line] == version[:line]:
+            return (row,)
+    below = [row for row, other in zip(rows, numbers, strict=True) if other < version]
+    above = [row for row, other in zip(rows, numbers, strict=True) if other > version]
+    if not below or not above:
+        raise UsageError(
+            f"nothing is known of {what} {text.strip()}",
+            hint=f"known are {known(rows)}, and what lies between two that agree",
+        )
+    return (below[-1], above[0])
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    # Only who asks about another Ray pays for it.
+    from importlib.resources import files
+
+    table: Mapping[str, Any] = json.loads(files("ckptctl.model").joinpath("rays.json").read_bytes())
+    return table
+
+
+@cache
+def _marks(part: str) -> Mapping[str, str]:
+    """By name one mark a row: `w` writes it, `h` has it, `.` has it not."""
+    return {
+        f"{module}:{called}": marks
+        for module, groups in _table()[part].items()
+        for marks, names in groups.items()
+        for called in names
+    }
+
+
+@cache
+def _by_qualname() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name in _marks("ray_names"):
+        called = name.partition(":")[2]
+        found[called] = (*found.get(called, ()), name)
+    return found
+
+
+@cache
+def _rays() -> tuple[RayRow, ...]:
+    return tuple(
+        RayRow(
+            version=row["version"],
+            pyarrow=row["pyarrow"],
+            stored=frozenset(row["stored"]),
+            counts_next=row["counter"] == "next",
+            fields={name: _defaults(held) for name, held in row["fields"].items()},
+            runner=_defaults(row["runner"]),
+            trial=_defaults(row["trial"]),
+            snapshot=None if row["snapshot"] is None else _defaults(row["snapshot"]),
+            column=column,
+        )
+        for column, row in enumerate(_table()["rays"])
+    )
+
+
+@cache
+def _pyarrows() -> tuple[PyarrowRow, ...]:
+    return tuple(
+        PyarrowRow(
+            version=row["version"],
+            local=tuple(Call(form["call"], tuple(form["args"])) for form in row["local"]),
+            takes={call: frozenset(keys) for call, keys in row["takes"].items()},
+            column=column,
+        )
+        for column, row in enumerate(_table()["pyarrows"])
+    )
+
+
+def _defaults(held: Mapping[str, Mapping[str, object]]) -> dict[str, Default]:
+    return {
+        name: Default(known="default" in how, value=how.get("default"))
+        for name, how in held.items()
+    }

@@ -32,6 +32,7 @@ _RANK = {
     RecordRole.STATE: 0,
     RecordRole.CHECKPOINT_METADATA: 1,
     RecordRole.TUNER: 2,
+    RecordRole.SEARCHER: 2,
     RecordRole.RESULT_LOG: 3,
     RecordRole.PROGRESS: 4,
     RecordRole.SUPERSEDED_STATE: 5,

@@ -14,6 +14,7 @@ VERBS: Mapping[str, tuple[str, ...]] = {
     "scan": SCAN,
     "rename": PLANS,
     "reindex": PLANS,
+    "migrate": PLANS,
     "apply": PLANS,
     "undo": PLANS,
     "resume": PLANS,

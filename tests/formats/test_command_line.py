@@ -89,7 +89,7 @@ def test_a_list_is_given(call: Call, form: str, verb: str) -> None:
     ],
 )
 def test_a_format_that_a_verb_lacks_is_a_usage_error(call: Call, verb: str, form: str) -> None:
-    more = ("--to", "x") if verb == "rename" else ()
+    more = {"rename": ("--to", "x"), "migrate": ("--to-ray", "2.60.0")}.get(verb, ())
     place = {"rules": (), "diff": ("here", "there")}.get(verb, ("nowhere",))
     code, out, err = call(verb, *place, "--format", form, *more)
     assert (code, out) == (2, "")

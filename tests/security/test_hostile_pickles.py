@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from ckptctl.codec.contents import contents_of
 from ckptctl.codec.errors import (
     LimitExceeded,
     Malformed,
@@ -26,6 +27,7 @@ from ckptctl.codec.pickle_editor import PickleEditor
 from ckptctl.codec.pickle_plain import plain
 from ckptctl.codec.pickle_reader import Doc, Limits, decode, walk
 from ckptctl.codec.pickle_values import to_value
+from ckptctl.codec.pointer import Pointer
 
 OS = os.system.__module__
 
@@ -68,8 +70,18 @@ def read_all(data: bytes) -> Doc:
         pass
     plain(doc.root)
     to_value(doc.root)
+    contents_of(doc, Pointer.of((), ()))
     repr(doc.root)
     return doc
+
+
+def test_what_is_nested_deep_is_looked_into_without_a_pointer() -> None:
+    deep = b"]" * 200_000 + stack_global("ray", "Thing") + b")\x81}" + text("a") + b"Nsb"
+    doc = decode(p4(deep + b"a" * 200_000))
+    began = time.process_time()
+    (found,) = contents_of(doc, Pointer.of((), ())).objects
+    assert found.pointer is None
+    assert time.process_time() - began < 5
 
 
 RUNNERS = {

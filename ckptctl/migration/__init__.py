@@ -1,0 +1,1 @@
+"""What another Ray or pyarrow needs of an experiment, and the edits that give it."""
