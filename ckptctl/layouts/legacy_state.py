@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.layouts.tune_state import StateError, StateRecord, StateTrial, broken_trial
 from ckptctl.model.experiment import RecordShape, Retention
 from ckptctl.model.heap import Heap, Priority
+from ckptctl.model.metrics import flatten, whole_number
 
 _MANAGER = "checkpoint_manager"
 _LIST = "_top_persisted_checkpoints"

@@ -17,7 +17,6 @@ from ckptctl.codec.json_prefix import whole_members
 from ckptctl.codec.json_records import load_json
 from ckptctl.layouts.base import Match, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
-from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.order import save_order
 from ckptctl.layouts.tree import SNAPSHOT, Tree
 from ckptctl.layouts.tune_folders import is_experiment
@@ -40,6 +39,7 @@ from ckptctl.model.experiment import (
     Trial,
     Unreadable,
 )
+from ckptctl.model.metrics import flatten, whole_number
 from ckptctl.model.names import NameKind, index_of, kind_of, natural_key
 
 _RUN = TrialDir(".")

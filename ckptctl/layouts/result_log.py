@@ -8,7 +8,6 @@ from msgspec import Struct, field
 
 from ckptctl.codec.csv_records import read_column
 from ckptctl.codec.json_records import RecordError, read_lines
-from ckptctl.layouts.metrics import flatten, real_number, whole_number
 from ckptctl.model.bookkeeping import Provenance
 from ckptctl.model.checkpoint import CheckpointName, TrialDir
 from ckptctl.model.experiment import (
@@ -19,6 +18,7 @@ from ckptctl.model.experiment import (
     Row,
     Unreadable,
 )
+from ckptctl.model.metrics import flatten, real_number, whole_number
 
 LOG_NAME = "result.json"
 PROGRESS_NAME = "progress.csv"

@@ -15,10 +15,10 @@ from ckptctl.codec.limits import Limits
 from ckptctl.codec.pickle_nodes import Opaque
 from ckptctl.codec.pickle_reader import decode
 from ckptctl.layouts.base import Source
-from ckptctl.layouts.metrics import whole_number
 from ckptctl.layouts.pickled import Pickled
 from ckptctl.layouts.tree import OWN_FOLDER, Tree
 from ckptctl.model.bookkeeping import Provenance
+from ckptctl.model.metrics import whole_number
 from ckptctl.model.stages import (
     NO_SETTINGS,
     Lightning,

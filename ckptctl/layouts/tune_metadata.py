@@ -14,11 +14,11 @@ from ckptctl.codec.errors import CodecError
 from ckptctl.codec.pickle_reader import decode
 from ckptctl.codec.values import New, Sealed, Value
 from ckptctl.layouts.base import Source
-from ckptctl.layouts.metrics import flatten
 from ckptctl.layouts.pickled import Pickled
 from ckptctl.model.bookkeeping import Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import RecordKind, RecordRole, Unreadable
+from ckptctl.model.metrics import flatten
 
 METADATA_NAME = ".tune_metadata"
 

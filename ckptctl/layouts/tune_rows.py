@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ckptctl.layouts.metrics import real_number, whole_number
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import ESTIMATED, Row, TrainableKind
+from ckptctl.model.metrics import real_number, whole_number
 from ckptctl.model.names import NameKind, index_of, kind_of
 
 

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError, RecordError
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.metrics import flatten, whole_number
 from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import RecordShape, Retention
 from ckptctl.model.heap import Heap, Priority
+from ckptctl.model.metrics import flatten, whole_number
 
 _MANAGER = "checkpoint_manager"
 

@@ -6,7 +6,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ckptctl.layouts.folders import Folder
-from ckptctl.layouts.metrics import whole_number
 from ckptctl.layouts.order import save_order
 from ckptctl.layouts.tune_books import tune_books
 from ckptctl.layouts.tune_metadata import TrainableNote
@@ -30,6 +29,7 @@ from ckptctl.model.experiment import (
     TrialStatus,
     Unreadable,
 )
+from ckptctl.model.metrics import whole_number
 from ckptctl.model.names import index_of, natural_key
 from ckptctl.model.ranking import best_by
 

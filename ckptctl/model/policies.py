@@ -29,6 +29,7 @@ __all__ = [
     "Trouble",
     "indexes",
     "metric_of",
+    "next_index",
     "parse_policy",
     "runs_trainer",
 ]
@@ -157,6 +158,23 @@ def indexes(
             found[index] = checkpoint
             previous = index
     return tuple(bad) if bad else tuple(found)
+
+
+def next_index(
+    policy: Policy, trial: Trial, save: Checkpoint, previous: int, *, layout: str = ""
+) -> tuple[int, BadIndex | None]:
+    """The index of a save that is being made, behind `previous` (-1 where there is none).
+
+    What the policy gives counts where it is a whole number above `previous`. Where it is not, the
+    index is `previous` + 1, and why comes with it: a run does not end for a number.
+    """
+    rule = Sequential() if isinstance(policy, Ray26) and runs_trainer(trial, layout) else policy
+    index = _judged(save, _value(rule, trial, previous + 1, save, previous), {})
+    if isinstance(index, BadIndex):
+        return previous + 1, index
+    if index <= previous:
+        return previous + 1, BadIndex(checkpoint=save, value=index, trouble=Trouble.NOT_RISING)
+    return index, None
 
 
 class _Failed(Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""What other software imports to work with ckptctl at the source."""

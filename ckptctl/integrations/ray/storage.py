@@ -1,0 +1,140 @@
+"""The storage context that decides names and indexes. Imports Ray: only `hook` imports it.
+
+Ray keeps three copies of a trial's context: the driver's, the trainable's and, for functions and
+trainers, the session's. Each counts for itself, from other metrics (Ray 2.8 to 2.60). Here the
+one that saves decides, and the name travels in the result as ``checkpoint_dir_name``, the key
+that Ray itself uses for functions; every other copy takes index and name from there.
+
+In the experiment state Ray's own class is written, with the settings as plain text beside, so
+that an experiment is restored where ckptctl is not installed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import MutableMapping
+from typing import Any
+
+import ray
+from ray.train._internal.storage import StorageContext
+
+from ckptctl.integrations.ray.naming import Naming, Save, decide, iteration_in
+from ckptctl.model.experiment import TrainableKind
+from ckptctl.model.names import index_of
+
+_KEY = "checkpoint_dir_name"
+_RECORDED = "ckptctl_naming"
+"""The attribute of a plain context that says how its run was named."""
+_log = logging.getLogger("ckptctl")
+
+
+class NamingStorage(StorageContext):
+    """A storage context that asks `naming` where Ray's own counts one up."""
+
+    current_checkpoint_index: int
+    ckptctl_naming: Naming
+    ckptctl_name: str | None = None
+    """The name of the latest save."""
+    ckptctl_base: int = 0
+    """The training iteration at which this run of the trainable began."""
+
+    @property
+    def checkpoint_dir_name(self) -> str:
+        """The folder of the latest save."""
+        name = self.ckptctl_name
+        if name is not None and index_of(name) == self.current_checkpoint_index:
+            return name
+        return str(StorageContext._make_checkpoint_dir_name(self.current_checkpoint_index))
+
+    def _update_checkpoint_index(self, metrics: MutableMapping[str, Any]) -> None:
+        told = metrics.get(_KEY)
+        index = index_of(told) if isinstance(told, str) else None
+        if index is not None and told is not None:
+            if index > self.current_checkpoint_index:
+                self._follow(index, told, metrics)
+                return
+            if told == self.checkpoint_dir_name:
+                return  # registered once more, as a trial that pauses does
+        decision = decide(self.ckptctl_naming, self._save(metrics), self.current_checkpoint_index)
+        for note in decision.notes:
+            _log.warning("trial %s: %s", self.trial_dir_name, note)
+        self.current_checkpoint_index, self.ckptctl_name = decision.index, decision.name
+        # A session writes it there itself; of a class trainable it is all that the driver gets.
+        metrics[_KEY] = decision.name
+
+    def _follow(self, index: int, name: str, metrics: MutableMapping[str, Any]) -> None:
+        self.current_checkpoint_index, self.ckptctl_name = index, name
+        self.ckptctl_base = iteration_in(dict(metrics)) or self.ckptctl_base
+
+    def _save(self, metrics: MutableMapping[str, Any]) -> Save:
+        session, trainable = _session(), self._trainable()
+        iteration = iteration_in(dict(metrics))
+        if iteration is None and trainable is not None:
+            # The report is what ends the step that Tune waits for, so it is not counted yet.
+            iteration = trainable._iteration + 1
+        elif iteration is None and session is not None:
+            iteration = self.ckptctl_base + session.iteration
+        return Save(
+            metrics=dict(metrics),
+            iteration=iteration,
+            trial_id=_trial_id(session, trainable, metrics),
+            kind=TrainableKind.CLASS if session is None else TrainableKind.FUNCTION,
+            is_trainer=session is not None and session.world_rank is not None,
+        )
+
+    def _trainable(self) -> Any:
+        """The trainable of this process whose context this is."""
+        actors = getattr(ray._private.worker.global_worker, "actors", {})
+        owned = (a for a in actors.values() if getattr(a, "_storage", None) is self)
+        return next(owned, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tell the workers of a trainer at which iteration they begin."""
+        state = dict(self.__dict__)
+        trainable = self._trainable()
+        if trainable is not None:
+            state["ckptctl_base"] = trainable._iteration
+        return state
+
+
+def hooked(storage: StorageContext, naming: Naming) -> NamingStorage:
+    """The same context, which decides by `naming` from now on."""
+    new = NamingStorage.__new__(NamingStorage)
+    new.__dict__.update(storage.__dict__)
+    new.__dict__.pop(_RECORDED, None)
+    new.ckptctl_naming = naming
+    return new
+
+
+def unhooked(storage: StorageContext) -> StorageContext:
+    """The same context in Ray's own class, with a word on how the run was named."""
+    if not isinstance(storage, NamingStorage):
+        return storage
+    new = StorageContext.__new__(StorageContext)
+    own = ("ckptctl_naming", "ckptctl_name", "ckptctl_base")
+    new.__dict__.update({k: v for k, v in storage.__dict__.items() if k not in own})
+    new.__dict__[_RECORDED] = storage.ckptctl_naming.shown
+    return new
+
+
+def made_by(naming: Naming) -> type[NamingStorage]:
+    """The class that Tune makes its contexts of."""
+
+    def make(*args: Any, **kwargs: Any) -> NamingStorage:
+        return hooked(StorageContext(*args, **kwargs), naming)
+
+    return make  # type: ignore[return-value]
+
+
+def _session() -> Any:
+    from ray.train._internal.session import get_session
+
+    return get_session()
+
+
+def _trial_id(session: Any, trainable: Any, metrics: MutableMapping[str, Any]) -> str | None:
+    if trainable is not None:
+        return str(trainable.trial_id)
+    info = getattr(session, "trial_info", None)
+    told = metrics.get("trial_id")
+    return str(info.id) if info is not None else str(told) if told else None
