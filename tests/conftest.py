@@ -12,7 +12,13 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
-GROUPS = {"judge": "ray", "matrix": "ray", "upgrades": "ray", "backends": "servers"}
+GROUPS = {
+    "judge": "ray",
+    "matrix": "ray",
+    "policies": "ray",
+    "upgrades": "ray",
+    "backends": "servers",
+}
 """Tests that share what is dear to start: with several workers, one works through each group."""
 _RAY = re.compile(r"\[(\d+\.\d+\.\d+)")
 """The Ray that a test asks, as the first of its parameters: each Ray is a group of its own."""

@@ -17,8 +17,6 @@ sys.path[:0] = [str(HERE), str(JUDGE)]
 
 import local_ray
 
-KINDS = ("class", "function", "pbt", "trainer", "torch", "xgboost", "lightgbm", "v2", "lightning")
-
 
 def hooks(job):
     """What the job installs, in order."""
@@ -47,8 +45,6 @@ def run(job):
 
     told = Warnings()
     logging.getLogger("ckptctl").addHandler(told)
-    if job.get("fresh"):
-        control(job).unlink(missing_ok=True)
     error = None
     try:
         with hooks(job):
@@ -63,11 +59,6 @@ def run(job):
     return {"error": error, "warnings": told.texts}
 
 
-def control(job):
-    """A file beside the experiment that says whether a failure has happened yet."""
-    return Path(job["storage"], f"{job['name']}-failed")
-
-
 def main():
     channel = local_ray.answer_channel()
     local_ray.end_with_parent()
@@ -76,10 +67,11 @@ def main():
         # Of the workers too, which are what has to find ckptctl.
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(JUDGE), path])
         try:
-            local_ray.start(work)
-            logging.getLogger("ray").setLevel(logging.ERROR)
             for line in sys.stdin:
                 job = json.loads(line)
+                if not job.get("no_ray"):
+                    local_ray.start(work)
+                    logging.getLogger("ray").setLevel(logging.ERROR)
                 with local_ray.time_limit(job.get("limit", 240)):
                     answer = run(job)
                 local_ray.say(channel, answer)

@@ -1,7 +1,6 @@
 """What each kind of job runs. In a module of its own: restored experiments import it by name."""
 
 import json
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -284,7 +283,14 @@ def begun_v2():
         return json.loads(Path(folder, "state.json").read_text())["step"]
 
 
+def lightning(job):
+    import lightning_runs
+
+    return lightning_runs.legacy(job) if RAY_VERSION < (2, 7) else lightning_runs.today(job)
+
+
 MAKERS = {
+    "lightning": lightning,
     "class": classes,
     "function": functions,
     "pbt": population,
@@ -294,4 +300,3 @@ MAKERS = {
     "lightgbm": boosted,
     "v2": second_generation,
 }
-assert RAY_VERSION and os

@@ -1,0 +1,161 @@
+"""Names and indexes that real Rays made with the integration installed.
+
+A part of `make policies`, which asks more Rays and more trainers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from ckptctl import api
+from ckptctl.model.finding import Severity
+from tests.judge.experiments import checkpoint_names
+from tests.judge.judge import MissingRay
+from tests.policies.jobs import Job, python_of, run
+from tests.policies.scenarios import NAMING, V1, V2
+
+pytestmark = pytest.mark.judge
+V1_RAY = pytest.mark.parametrize("version", ["2.54.1"])
+V2_RAY = pytest.mark.parametrize("version", ["2.60.0"])
+
+
+def asked(version: str) -> str:
+    try:
+        python_of(version)
+    except MissingRay as error:
+        import os
+
+        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
+            pytest.skip(str(error))
+        pytest.fail(str(error), pytrace=False)
+    return version
+
+
+@cache
+def made(version: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
+    """What the scenarios of one Ray left, and what each ended with."""
+    storage = Path(mkdtemp(prefix="policies-"))
+    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[version])]
+    answers = run(asked(version), jobs, v2=v2)
+    named = (job["name"] + ("-restored" if job.get("restore") else "") for job in jobs)
+    return storage, dict(zip(named, answers, strict=True))
+
+
+def names(version: str, experiment: str) -> list[str]:
+    storage, answers = made(version)
+    assert answers[experiment]["error"] is None or "told to fail" in answers[experiment]["error"]
+    (found,) = checkpoint_names(storage / experiment).values()
+    return found
+
+
+def errors(place: Path) -> list[str]:
+    return [
+        f.message for _, own in api.audit(str(place)) for f in own if f.severity is Severity.ERROR
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.54.1", "2.9.3"])
+def test_a_class_trainable_is_numbered_by_its_iteration_also_when_it_is_restored(
+    version: str,
+) -> None:
+    expected = [f"checkpoint_{number:06d}" for number in range(5, 101, 5)]
+    assert names(version, "index") == expected
+    storage, answers = made(version)
+    assert answers["index-restored"]["error"] is None
+    assert errors(storage / "index") == []
+
+
+@pytest.mark.parametrize("version", ["2.54.1", "2.9.3"])
+def test_a_retried_function_is_named_from_the_start(version: str) -> None:
+    assert names(version, "function") == [
+        "checkpoint_000002-0.8333",
+        "checkpoint_000004-0.4500",
+        "checkpoint_000006-0.1429",
+    ]
+    storage, _ = made(version)
+    assert [f.code for _, own in api.audit(str(storage / "function")) for f in own] == []
+
+
+@V1_RAY
+def test_a_retried_class_trainable_is_named_and_the_right_folders_are_deleted(version: str) -> None:
+    assert names(version, "class") == ["checkpoint_000006-0.1429", "checkpoint_000007-0.3750"]
+    storage, _ = made(version)
+    assert errors(storage / "class") == []
+
+
+@V1_RAY
+def test_a_run_restored_without_the_hook_goes_on_behind_its_names(version: str) -> None:
+    assert names(version, "plain") == [
+        "checkpoint_000002-0.8333",
+        "checkpoint_000004-0.4500",
+        "checkpoint_000005",
+    ]
+    storage, answers = made(version)
+    assert answers["plain-restored"]["error"] is None
+    assert errors(storage / "plain") == []
+
+
+@V2_RAY
+def test_two_workers_of_train_v2_share_the_names_of_rank_0(version: str) -> None:
+    storage, answers = made(version, v2=True)
+    assert answers["v2"]["error"] is None
+    run_of = storage / "v2"
+    found = sorted(path.name for path in run_of.glob("checkpoint_*-*"))
+    assert found == [
+        "checkpoint_000003-0.2500",
+        "checkpoint_000004-0.4500",
+        "checkpoint_000005-0.6667",
+    ]
+    assert {p.name for p in (run_of / found[0]).iterdir()} == {
+        "rank-0.txt",
+        "rank-1.txt",
+        "state.json",
+    }
+    assert [f.code for _, own in api.audit(str(run_of)) for f in own] == []
+    ((stages, findings),) = api.policy(str(run_of))
+    ray = {s.name: (s.value, s.exact) for s in stages.trials[0].settings if s.stage == "ray"}
+    assert ray["num_to_keep"] == (2, True)
+    assert ray["checkpoint_score_attribute"] == ("loss", True)
+    assert findings == ()
+
+
+@V2_RAY
+def test_a_hook_that_train_v2_would_not_hear_is_refused_before_it_trains(version: str) -> None:
+    storage, answers = made(version, v2=True)
+    assert answers["v2-hooked"]["error"] == (
+        "UsageError: Ray Train V2 takes names from report(), and no hook reaches it"
+    )
+    assert not (storage / "v2-hooked" / "checkpoint_manager_snapshot.json").exists()
+
+
+@V1_RAY
+def test_what_ray_refuses_is_what_policy_says_it_refuses(version: str) -> None:
+    storage, answers = made(version)
+    assert "does not support" in answers["trainer-at-end"]["error"]
+    assert "cannot be set for a function trainable" in answers["function-frequency"]["error"]
+    ((stages, _),) = api.policy(str(storage / "function"))
+    told = {s.name: s.applies.value for s in stages.trials[0].settings}
+    assert told["checkpoint_frequency"] == "refused"
+    ((stages, _),) = api.policy(str(storage / "index"))
+    told = {s.name: s.applies.value for s in stages.trials[0].settings}
+    assert told["checkpoint_frequency"] == "yes"
+
+
+@pytest.mark.parametrize("version", ["2.7.2", "2.6.3"])
+def test_a_ray_that_asks_nobody_is_told_before_training_starts(
+    version: str, tmp_path: Path
+) -> None:
+    job = {"kind": "function", "storage": str(tmp_path), "name": "old", "no_ray": True}
+    asks = ({"naming": NAMING}, {"index": "sequential"})
+    told = {answer["error"] for answer in run(asked(version), [job | one for one in asks])}
+    assert told == {
+        (
+            f"UsageError: Ray {version} names checkpoints by itself and asks nobody; "
+            "it takes Ray 2.8 or newer"
+        )
+    }
+    assert not (tmp_path / "old").exists()
