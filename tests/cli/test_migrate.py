@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ckptctl.codec.pickle_reader import decode
 from ckptctl.model.rays import rays
 from tests.cli.conftest import Call, Copy, snapshot
 from tests.support import HEALTHY
@@ -66,6 +67,33 @@ def test_a_saved_plan_says_each_edit_with_its_pointer(
     before = snapshot(place)
     assert ckptctl("apply", saved, "--yes").code == 0
     assert snapshot(place) != before
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trainer.pkl",
+        "search_gen_state-2026-11-30_10-56-25.json",
+        "searcher-state-2026-11-30_10-56-25.pkl",
+        "callback-states-2026-11-30_10-56-25.pkl",
+    ],
+)
+def test_all_pickles_that_a_restore_reads_are_carried_over(
+    ckptctl: Call, copy: Copy, name: str
+) -> None:
+    place = copy(NEW)
+    settings = (place / "tuner.pkl").read_bytes()
+    (place / name).write_bytes(settings)
+    before = snapshot(place)
+    assert ckptctl("migrate", place, "--to-ray", "2.40.0", "--yes").code == 0
+    assert b"ray.tune" in settings
+    edited = (place / name).read_bytes()
+    assert edited == (place / "tuner.pkl").read_bytes() != settings
+    found = decode(edited).globals
+    assert "ray.train:RunConfig" in found
+    assert "ray.tune:RunConfig" not in found
     assert ckptctl("undo", place, "--yes").code == 0
     assert snapshot(place) == before
 
