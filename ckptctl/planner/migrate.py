@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from ckptctl.codec.pointer import Pointer
-from ckptctl.migration.need import Need, Outcome, Place, worst
+from ckptctl.migration.need import Need, Place
 from ckptctl.migration.needs import LEGACY, TRAIN_V2, needs
 from ckptctl.model import rays
 from ckptctl.model.experiment import Experiment, RecordRole
@@ -38,7 +38,8 @@ def plan_migrate(
         return Draft(refusals=(refusal,))
     left = [place for need in found for place in need.left]
     refusals = [*_left(found), *_code(experiment, python)]
-    notes = [*_outcome(found, ray), *_codes_python(experiment, python), *_users_own(experiment)]
+    notes = [need.message for need in found]
+    notes += [*_codes_python(experiment, python), *_users_own(experiment)]
     if refusals and unsafe:
         notes += [f"left as it is: {refusal.message}" for refusal in refusals]
     edits = _edits(place for need in found for place in need.places)
@@ -151,10 +152,3 @@ def _users_own(experiment: Experiment) -> Iterator[str]:
     for name, own in places.items():
         more = f" and {len(own) - 1} more" if len(own) > 1 else ""
         yield f"the target has to have {name} ({own[0]}{more})"
-
-
-def _outcome(found: tuple[Need, ...], ray: str) -> Iterator[str]:
-    """What the Ray would do without the plan."""
-    outcome = worst(found)
-    if outcome is not Outcome.GOES_ON:
-        yield f"as it is, Ray {ray} would not go on: {outcome.words}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckptctl.codec.errors import PointerError
-from ckptctl.codec.pointer import Pointer
+from ckptctl.codec.pointer import NAMES, Pointer
 from ckptctl.report.lines import Page
 
 
@@ -27,6 +27,9 @@ def _inside(file: str, pointer: str) -> list[str]:
         steps = list(level)
         if number == 0 and steps and steps[0].isdecimal():  # a row of JSON lines or CSV, from 0
             parts.append(f"{'row' if file.endswith('.csv') else 'line'} {int(steps.pop(0)) + 1}")
+        if steps and steps[0] == NAMES:
+            parts.append(" ".join(("name", *steps[1:])))
+            continue
         parts.append("".join(_step(s) for s in steps).removeprefix("."))
     return parts
 

@@ -60,8 +60,8 @@ def prepare(wanted: list[tuple[str, str, str]]) -> None:
         outcome = ensure(rays_folder() / f"ray-{version}", version)
         if outcome != "ready":
             print(f"ray-{version}: {outcome}", flush=True)
-    for scenario, source in sorted({(scenario, source) for scenario, source, _ in wanted}):
-        make(made_folder(), scenario, source)
+    for source in ALL:
+        make(made_folder(), source, sorted({s for s, other, _ in wanted if other == source}))
 
 
 def ask(target: str, mine: list[tuple[str, str, str]], digest: str, *, train: bool) -> int:

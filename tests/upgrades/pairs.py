@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,20 +77,24 @@ class Asked:
         return experiment
 
 
-def make(folder: Path, scenario: str, source: str) -> None:
-    """Make an experiment that fails half-way, once; the judge of its Ray is shut down again."""
-    storage = folder / source / scenario
-    if (storage / "as-made").is_dir():
-        return
-    shutil.rmtree(storage, ignore_errors=True)
-    storage.mkdir(parents=True)
-    if scenario == TRAIN_V2:
+def make(folder: Path, source: str, scenarios: Iterable[str]) -> None:
+    """Make experiments that fail half-way, each once; the Ray is shut down again."""
+    missing = [s for s in scenarios if not (folder / source / s / "as-made").is_dir()]
+    for scenario in missing:
+        shutil.rmtree(folder / source / scenario, ignore_errors=True)
+        (folder / source / scenario).mkdir(parents=True)
+    if TRAIN_V2 in missing:
         with TrainJudge(source) as train:
-            train.fit(storage / "exp", steps=STEPS, fail_at=3)
-    else:
+            train.fit(folder / source / TRAIN_V2 / "exp", steps=STEPS, fail_at=3)
+    if missing and missing != [TRAIN_V2]:
         with Judge(source) as judge:
-            judge.make(scenario, storage, "exp", **SCENARIOS[scenario])
-    (storage / "exp").rename(storage / "as-made")
+            for scenario in missing:
+                if scenario != TRAIN_V2:
+                    storage = folder / source / scenario
+                    judge.make(scenario, storage, "exp", **SCENARIOS[scenario])
+    for scenario in missing:
+        storage = folder / source / scenario
+        (storage / "exp").rename(storage / "as-made")
 
 
 def made_folder() -> Path:

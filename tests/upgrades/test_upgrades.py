@@ -36,7 +36,7 @@ def test_a_pair_of_real_rays(
     scenario: str, source: str, target: str, as_it_is: str, tmp_path: Path
 ) -> None:
     try:
-        make(tmp_path, scenario, source)
+        make(tmp_path, source, [scenario])
         judge = Judge(target)
     except MissingRay as error:
         if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
