@@ -91,10 +91,10 @@ def test_only_what_stands_between_the_marks_is_written(
 ) -> None:
     monkeypatch.setenv("CKPTCTL_RAYS", str(tmp_path))
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{document.BEGIN}\nold\n{document.END}\nbehind\n")
+    page.write_text(f"before\n{document.BEGIN}\nwhat was there\n{document.END}\nbehind\n")
     document.write(page)
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("\nbehind\n")
-    assert "old" not in text
+    assert "what was there" not in text
     assert "### Train V2" in text
