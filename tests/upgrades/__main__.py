@@ -1,4 +1,4 @@
-"""Run every pair of Rays that is not fresh: python -m tests.upgrades [--targets V ...]."""
+"""Run every pair of Rays that is not fresh: python -m tests.upgrades [--targets V ...] [--scenarios S ...]."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.matrix.told import Broken
 from tests.matrix.v2 import TrainJudge
 from tests.upgrades import document, results
 from tests.upgrades.pairs import (
+    NAMES,
     RAYS,
     TRAIN_V2,
     TRAIN_V2_RAYS,
@@ -28,6 +29,7 @@ ALL = tuple(sorted({*RAYS, *TRAIN_V2_RAYS}, key=lambda v: tuple(map(int, v.split
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--targets", nargs="+", default=ALL, choices=ALL, metavar="VERSION")
+    parser.add_argument("--scenarios", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
     parser.add_argument("--again", action="store_true", help="also what is fresh")
     parser.add_argument("--only-write", action="store_true", help="run nothing, write the document")
     given = parser.parse_args()
@@ -37,7 +39,9 @@ def main() -> int:
         wanted = [
             pair
             for pair in pairs()
-            if pair[2] in given.targets and (given.again or not fresh(pair, digest))
+            if pair[2] in given.targets
+            and pair[0] in given.scenarios
+            and (given.again or not fresh(pair, digest))
         ]
         prepare(wanted)
         for target in ALL:
