@@ -1,4 +1,4 @@
-"""Run every pair of Rays that is not fresh: python -m tests.upgrades [--targets V ...] [--scenarios S ...]."""
+"""Run every pair of Rays that is not fresh: python -m tests.upgrades [options]."""
 
 from __future__ import annotations
 
