@@ -1,6 +1,8 @@
 """The recorded counter: the next index in Ray 2.7, the last one used since 2.8.
 
 Which of the two a state means is told by the keys of its trials, which therefore change with it.
+A newer Ray that goes on with a state of 2.7 keeps those keys, and counts in its own way (seen with
+2.7.2 and 2.8.1): then the index seems to be behind the folders, and is mended first.
 """
 
 from __future__ import annotations
@@ -23,6 +25,15 @@ def needs(experiment: Experiment, ray: RayRow, who: str) -> Iterator[Need]:
     """One need, where the Ray takes the counter for the other thing."""
     if experiment.counter_means_next == ray.counts_next:
         return
+    behind = tuple(_behind(experiment))
+    if behind and experiment.counter_means_next:
+        yield Need(
+            message="the index is behind the folders: it may be of Ray 2.7 or of a newer one",
+            outcome=Outcome.GOES_ON,
+            places=behind,
+            before="reindex it first: then it is true for either",
+        )
+        return
     places = (*_counters(experiment, ray), *_keys(experiment, ray))
     saved = any(t.counted_index is not None and t.counted_index >= 0 for t in experiment.trials)
     if ray.counts_next:
@@ -32,6 +43,20 @@ def needs(experiment: Experiment, ray: RayRow, who: str) -> Iterator[Need]:
         outcome = Outcome.GOES_ON
         message = f"{who} takes the index for the last one used: its next save leaves one out"
     yield Need(message=message, outcome=outcome, places=places)
+
+
+def _behind(experiment: Experiment) -> Iterator[Place]:
+    """The trials whose counter is lower than the index of a folder."""
+    for trial in experiment.trials:
+        highest = max((c.index for c in trial.folders if c.index is not None), default=-1)
+        counted, slot = trial.counted_index, trial.index_slot
+        if slot is not None and counted is not None and counted < highest:
+            yield Place(
+                file=slot.file,
+                pointer=slot.pointer,
+                claim=f"the index is {counted}, and there is a folder of index {highest}",
+                edit=None,
+            )
 
 
 def _counters(experiment: Experiment, ray: RayRow) -> Iterator[Place]:

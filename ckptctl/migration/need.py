@@ -56,6 +56,8 @@ class Need(Struct, frozen=True, kw_only=True):
     message: str
     outcome: Outcome
     places: tuple[Place, ...]
+    before: str = ""
+    """What has to be done first, where no edit can do it as it is."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

@@ -88,11 +88,15 @@ def _edits(places: Iterable[Place]) -> dict[str, tuple[Edit, ...]]:
 def _left(found: Iterable[Need]) -> Iterator[Refusal]:
     for need in found:
         if need.left:
+            why = "" if need.before else ", and nothing there takes its place"
             yield Refusal(
                 code="not-carried",
-                message=f"{need.message}, and nothing there takes its place",
+                message=f"{need.message}{why}",
                 details=tuple(_shown(place) for place in need.left),
-                help=("--unsafe carries the rest over and leaves this as it is",),
+                help=(
+                    *((need.before,) if need.before else ()),
+                    "--unsafe carries the rest over and leaves this as it is",
+                ),
             )
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ckptctl.codec.edit import apply_edits, read_pointer
 from ckptctl.codec.pickle_reader import decode
+from ckptctl.model.experiment import RecordKind
+from ckptctl.model.plan import Edit
 from ckptctl.model.rays import rays
 from tests.cli.conftest import Call, Copy, snapshot
 from tests.support import HEALTHY
@@ -220,6 +223,31 @@ def test_what_an_older_ray_cannot_be_given_is_refused_with_its_place(
     assert answer.code == 14
     assert "StorageContext without storage_local_path" in answer.err
     assert "trial_data/0/0#storage#" in answer.err
+
+
+def counters(path: Path, slots: list[str]) -> dict[str, int]:
+    found = {slot: read_pointer(path.read_bytes(), RecordKind.JSON, slot) for slot in slots}
+    return {slot: index for slot, index in found.items() if isinstance(index, int)}
+
+
+def test_an_index_that_a_newer_ray_may_have_counted_is_mended_first(
+    ckptctl: Call, copy: Copy
+) -> None:
+    # Ray 2.8 keeps the keys of a trial of Ray 2.7 and counts in its own way: one less.
+    place = copy("ray-2.7.2-function_topk")
+    (path,) = place.glob("experiment_state-*.json")
+    slots = [f"trial_data/{n}/0#storage#current_checkpoint_index" for n in range(2)]
+    raw = counters(path, slots)
+    edits = [Edit(op="set", pointer=slot, after=raw[slot] - 1) for slot in slots]
+    path.write_bytes(apply_edits(path.read_bytes(), RecordKind.JSON, edits))
+    refused = ckptctl("migrate", place, "--to-ray", "2.60.0", "--yes")
+    assert refused.code == 14
+    assert "the index is behind the folders" in refused.err
+    assert "reindex it first" in refused.err
+    assert ckptctl("reindex", place, "--yes").code == 0
+    assert ckptctl("migrate", place, "--to-ray", "2.60.0", "--yes").code == 0
+    assert counters(path, slots) == {slot: index - 1 for slot, index in raw.items()}
+    assert ckptctl("scan", place, "--select", "CKP101").code == 0
 
 
 def test_an_experiment_without_a_state_is_refused(ckptctl: Call, copy: Copy) -> None:
