@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from ckptctl.errors import JournalError, LocationError
 from ckptctl.journal.paths import LOCK, OWN
-from ckptctl.journal.records import JOURNAL_FORMAT, record_from_bytes, record_to_bytes
+from ckptctl.journal.records import JOURNAL_FORMAT, MAX_RECORD, record_from_bytes, record_to_bytes
 from ckptctl.storage.store import Reader, Store
 
 LEASE = 300.0
@@ -153,7 +153,7 @@ def _chain(reader: Reader) -> list[tuple[str, Lock]]:
     path = LOCK
     while path == LOCK or reader.stat(path) is not None:
         try:
-            data = reader.read_bytes(path)
+            data = reader.read_bytes(path, MAX_RECORD)
         except LocationError:
             if reader.stat(path) is None:
                 break

@@ -16,6 +16,10 @@ from ckptctl.journal.format import canonical, check_format, plan_from_json, plan
 from ckptctl.model.plan import Plan
 
 JOURNAL_FORMAT = 1
+MAX_RECORD = 64 * 1024 * 1024
+"""Bytes of a lock, commit or rollback; honest ones stay far below."""
+MAX_PLAN = 512 * 1024 * 1024
+"""Bytes of a plan."""
 MEND = "put the file back from a copy, or move that folder out of the journal"
 """What to do about a damaged entry."""
 

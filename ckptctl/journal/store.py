@@ -24,6 +24,8 @@ from ckptctl.errors import InternalError, JournalError
 from ckptctl.journal.paths import JOURNAL, OWN, entry_name, parse_entry_name
 from ckptctl.journal.records import (
     JOURNAL_FORMAT,
+    MAX_PLAN,
+    MAX_RECORD,
     Commit,
     EntryState,
     Intent,
@@ -134,7 +136,7 @@ class Journal:
         if not self.has(name, "commit.json"):
             return None
         path = path_of(name, "commit.json")
-        return record_from_bytes(self._reader.read_bytes(path), Commit, path)
+        return record_from_bytes(self._reader.read_bytes(path, MAX_RECORD), Commit, path)
 
     def pending(self) -> JournalEntry | None:
         """The apply that was interrupted, or None."""
@@ -144,7 +146,7 @@ class Journal:
     def intent(self, name: str) -> Intent:
         """What an entry set out to do. Raises JournalError where it is damaged."""
         path = path_of(name, "plan.json")
-        intent = intent_from_bytes(self._reader.read_bytes(path), path)
+        intent = intent_from_bytes(self._reader.read_bytes(path, MAX_PLAN), path)
         if intent.plan.plan_id != (parse_entry_name(name) or (0, ""))[1]:
             raise damaged(path, "another plan than its folder says")
         return intent
@@ -154,7 +156,7 @@ class Journal:
         if not self.has(name, "rollback.json"):
             return None
         path = path_of(name, "rollback.json")
-        return record_from_bytes(self._reader.read_bytes(path), Rollback, path)
+        return record_from_bytes(self._reader.read_bytes(path, MAX_RECORD), Rollback, path)
 
     def marks(self, name: str, direction: str) -> list[int]:
         """The steps that are noted as passed in this direction, in order."""

@@ -21,6 +21,10 @@ ALONE = 30
 """The confidence of a layout in a folder that may be a part of something else: it is only asked
 for what LOCATION itself names."""
 MAX_LOG_BYTES = 4 * 1024 * 1024 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of one line of a log: longer ones are no rows of Ray, and would take as much memory."""
+_PIECE = 1024 * 1024
+_LOGS = (RecordRole.RESULT_LOG, RecordRole.PROGRESS)
 """Larger result logs are told as unreadable."""
 _AHEAD = 16
 """How many records are read ahead of the one that is looked at, at most."""
@@ -83,7 +87,7 @@ class Source:
         """
         at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
         if at_once > 1:
-            self._coming = deque(paths)
+            self._coming = deque(path for path in paths if not self._may_have_long_lines(path))
             # The list is of its own, since the queue shrinks while it is gone through.
             self._found = together(lambda p: self._try(p, limit), list(self._coming), at_once)
 
@@ -103,6 +107,26 @@ class Source:
             raise found
         return found
 
+    def _may_have_long_lines(self, path: str) -> bool:
+        entry = self._tree.file(path)
+        return entry is not None and entry.size > LONGEST_LINE
+
+    def _measure(self, path: str) -> None:
+        """Raise LocationError where a line of a log is longer than one may be."""
+        length = 0
+        with self._reader.open_read(self._prefix + path) as stream:
+            while piece := stream.read(_PIECE):
+                first, *others = piece.split(b"\n")
+                length += len(first)
+                if length > LONGEST_LINE:
+                    raise LocationError(
+                        f"cannot read {self.location}: {path}: a line longer than "
+                        f"{LONGEST_LINE:,} bytes",
+                        location=self.location,
+                    )
+                if others:
+                    length = len(others[-1])
+
     def read(
         self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES
     ) -> bytes | None:
@@ -110,6 +134,8 @@ class Source:
         if self._told is not None:
             self._told(path)
         try:
+            if role in _LOGS and self._may_have_long_lines(path):
+                self._measure(path)
             data = self._bytes(path, limit)
         except (LocationError, OSError) as error:
             reason = error.message if isinstance(error, LocationError) else str(error)

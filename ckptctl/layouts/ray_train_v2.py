@@ -134,11 +134,7 @@ def _parse(document: object) -> _Snapshot:
     results = document.get("checkpoint_results")
     if not isinstance(results, list):
         raise _NoSnapshot("it has no list `checkpoint_results`")
-    records = tuple(
-        record
-        for n, item in enumerate(results)
-        if (record := _record(item, f"checkpoint_results/{n}", n)) is not None
-    )
+    records = tuple(_listed_record(item, n) for n, item in enumerate(results))
     latest = _record(document.get("latest_checkpoint_result"), "latest_checkpoint_result", None)
     version = document.get("ray_version")
     return _Snapshot(
@@ -202,6 +198,13 @@ def _mention(name: str, pointer: str) -> Mention:
         text=name,
         form=MentionForm.NAME,
     )
+
+
+def _listed_record(item: object, number: int) -> Record:
+    record = _record(item, f"checkpoint_results/{number}", number)
+    if record is None:  # Ray reads all of the list, or nothing
+        raise _NoSnapshot(f"its checkpoint_results/{number} names no checkpoint")
+    return record
 
 
 def _numbers(document: Mapping[str, object], results: list[object]) -> tuple[int, ...] | None:

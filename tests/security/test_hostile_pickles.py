@@ -424,3 +424,29 @@ def test_an_edit_runs_nothing(canary: str) -> None:
     editor.set(("nasty",), None)
     editor.remove(("l",), 0)
     assert decode(editor.tobytes()).end
+
+
+TABLES = {
+    "described, never run": RUNNERS,
+    "odd, and values": HARMLESS,
+    "malformed": MALFORMED,
+    "truncated": TRUNCATED,
+    "over a limit": LIMITED,
+    "nested without end": DEEP,
+    "slow elsewhere": QUICK,
+}
+ALONE = 12
+"""Cases with a test of their own: registered extensions, prefixes of six protocols, more bytes
+or opcodes than allowed, persistent ids, an unknown protocol, DUP in an edit, an edit beside."""
+
+
+def test_there_are_as_many_cases_as_are_promised(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {name: len(table) for name, table in TABLES.items()}
+    total = sum(counts.values()) + ALONE
+    with capsys.disabled():
+        print(f"\n  {total} hostile pickles: {counts}, and {ALONE} more")
+    assert total >= 71
+    assert all(counts.values())
+    assert len({data for t in (MALFORMED, TRUNCATED, LIMITED) for data in t.values()}) == sum(
+        len(t) for t in (MALFORMED, TRUNCATED, LIMITED)
+    )
