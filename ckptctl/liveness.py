@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from math import inf
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ IN_FLIGHT = frozenset(
     for number in (*(101, 103, 104, 105, 111, 112, 114, 115, 117), *(201, 202, 204, 206))
 ) | {"CKP005", "CKP301", "CKP302", "CKP303"}
 """What a reader sees between two writes of a run: folders, logs and state are never all in step."""
+_TWO_DAYS = 48 * 3600.0
 _SKEW = 2.0
 """Seconds by which the clock of a storage service may be ahead of ours."""
 _NONE: Mapping[str, float] = {}
@@ -71,6 +73,34 @@ def why_alive(  # noqa: PLR0913  as `alive` has them
             modified, path = max(recent)
             found[trial.dirname] = f"{_state(trial)}, and {path} changed {_ago(now - modified)}"
     return found
+
+
+def looks_copied(experiment: Experiment, now: float, quiet_period: float = QUIET_PERIOD) -> bool:
+    """Whether all of it is new while what it tells of is old: no run did that, but a copy.
+
+    Copies and downloads seldom keep the times of files, and would look alive for a minute.
+    """
+    times = (
+        *(record.modified for record in experiment.records),
+        *(c.modified for trial in experiment.trials for c in trial.checkpoints),
+    )
+    if any(time is not None and time <= now - quiet_period for time in times):
+        return False
+    rows = [r.timestamp for t in experiment.trials for r in t.rows if r.timestamp is not None]
+    if rows:
+        return max(rows) <= now - quiet_period
+    names = [c.name for trial in experiment.trials for c in trial.checkpoints]
+    days = [day for name in names if (day := _day(name)) is not None]
+    return bool(days) and max(days) < now - _TWO_DAYS
+
+
+def _day(name: str) -> float | None:
+    """When the day in a name of Ray Train V2 began, in the time zone of whoever saved, or so."""
+    try:
+        day = datetime.strptime(f"{name[:21]} +0000", "checkpoint_%Y-%m-%d %z")
+    except ValueError:
+        return None
+    return day.timestamp()
 
 
 def settle(findings: Iterable[Finding], alive: Mapping[str, str]) -> tuple[Finding, ...]:

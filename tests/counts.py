@@ -1,4 +1,4 @@
-"""What the exhaustive runs have counted last, for the table in docs/safety.md."""
+"""What the exhaustive runs have counted last: the table in docs/safety.md."""
 
 from __future__ import annotations
 
@@ -23,3 +23,22 @@ def load() -> dict[str, dict[str, object]]:
         return {}
     found: dict[str, dict[str, object]] = json.loads(FILE.read_text())
     return found
+
+
+def table() -> str:
+    """All counts as rows of Markdown."""
+    lines = ["| run | on | counts |", "|---|---|---|"]
+    for run, row in sorted(load().items()):
+        told = "; ".join(f"{name}: {_shown(value)}" for name, value in row.items() if name != "on")
+        lines.append(f"| {run} | {row['on']} | {told} |")
+    return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items())
+    return str(value)
+
+
+if __name__ == "__main__":
+    print(table())

@@ -111,8 +111,8 @@ def _alive(experiment: Experiment, clock: Callable[[], float] = time.time) -> Ma
 
     now, quiet = clock(), liveness.QUIET_PERIOD
     found = liveness.why_alive(experiment, now, quiet, unknown=True)
-    if not found:
-        return found
+    if not found or liveness.looks_copied(experiment, now, quiet):
+        return {}
     try:
         own = own_writes(open_reader(experiment.location))
     except CkptctlError:

@@ -14,7 +14,7 @@ from tests.judge.judge import Judge
 from tests.security.verbs import run
 
 VERSION = "2.54.1"
-STEPS = 8
+STEPS = 5
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pickle
 import struct
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
 
 import pytest
@@ -426,7 +426,7 @@ def test_an_edit_runs_nothing(canary: str) -> None:
     assert decode(editor.tobytes()).end
 
 
-TABLES = {
+TABLES: dict[str, Sized] = {
     "described, never run": RUNNERS,
     "odd, and values": HARMLESS,
     "malformed": MALFORMED,

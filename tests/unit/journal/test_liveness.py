@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ckptctl.liveness import alive
+from ckptctl.liveness import IN_FLIGHT, alive, looks_copied, settle, why_alive
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, TrialDir
 from ckptctl.model.experiment import (
     Experiment,
     RecordFile,
     RecordKind,
     RecordRole,
+    Row,
     Trial,
     TrialStatus,
 )
+from ckptctl.model.finding import Finding, Severity
 
 NOW = 1000.0
 OWN = "a" * 64
@@ -124,3 +126,66 @@ def test_a_train_v2_run_has_no_status_and_may_be_alive() -> None:
     assert alive(replace(found, layout="ray-train-v2"), NOW) == (
         "run . may go on, and checkpoint_manager_snapshot.json changed in the future",
     )
+
+
+def finding(code: str, trial: str | None, severity: Severity = Severity.ERROR) -> Finding:
+    return Finding(
+        code=code,
+        rule="a-rule",
+        severity=severity,
+        experiment="exp",
+        trial=trial,
+        checkpoint=None,
+        message="behind",
+    )
+
+
+def test_what_a_run_clears_by_itself_is_a_note_while_it_goes_on() -> None:
+    going, ended = trial(TrialStatus.RUNNING, "t"), trial(TrialStatus.TERMINATED, "u")
+    found = experiment(going, ended, records=(record("t/result.json", NOW - 1),))
+    findings = [finding(code, t) for code in ("CKP101", "CKP108") for t in ("t", "u", None)]
+    settled = settle(findings, why_alive(found, NOW))
+    assert [f.severity for f in settled] == [
+        *(Severity.INFO, Severity.ERROR, Severity.INFO),
+        *(Severity.ERROR, Severity.ERROR, Severity.ERROR),
+    ]
+    assert settled[0].message.startswith("behind (the run goes on: trial id_t is RUNNING, and ")
+    assert settle(findings, {}) == tuple(findings)
+    assert "CKP108" not in IN_FLIGHT
+
+
+def row(timestamp: float) -> Row:
+    return Row(
+        line=0, has_name=True, name=None, training_iteration=1, metrics={}, timestamp=timestamp
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "oldest", "copied"),
+    [
+        (NOW - 900, NOW - 1, True),
+        (NOW - 900, NOW - 900, False),
+        (NOW - 5, NOW - 1, False),
+    ],
+)
+def test_a_copy_is_all_new_and_tells_of_what_is_old(
+    told: float, oldest: float, copied: bool
+) -> None:
+    one = replace(trial(TrialStatus.RUNNING, checkpoint=oldest), rows=(row(told),))
+    assert looks_copied(experiment(one, records=(record("r", NOW - 1),)), NOW) is copied
+
+
+@pytest.mark.parametrize(
+    ("name", "copied"),
+    [
+        ("checkpoint_1970-01-01_00-00-00.000000", True),
+        ("checkpoint_1970-02-01_00-00-00.000000", False),
+        ("checkpoint_1970-02-31_00-00-00.000000", False),
+        ("checkpoint_000001", False),
+    ],
+)
+def test_a_copy_of_a_train_v2_run_is_known_by_its_days(name: str, copied: bool) -> None:
+    now = 30 * 86400.0
+    one = trial(None, checkpoint=now - 1)
+    one = replace(one, checkpoints=(replace(one.checkpoints[0], name=CheckpointName(name)),))
+    assert looks_copied(experiment(one), now) is copied
