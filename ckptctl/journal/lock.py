@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
 
-from ckptctl.errors import JournalError, LocationError
+from ckptctl.errors import CkptctlError, JournalError, LocationError
 from ckptctl.journal.paths import LOCK, OWN
 from ckptctl.journal.records import JOURNAL_FORMAT, MAX_RECORD, record_from_bytes, record_to_bytes
 from ckptctl.storage.store import Reader, Store
@@ -88,7 +89,7 @@ def acquire(store: Store, me: Holder, now: float, is_dead: IsDead) -> Held:
     """
     mine = _lock_of(me, now)
     for _ in range(_TRIES):
-        if store.create(LOCK, record_to_bytes(mine)):
+        if _create(store, LOCK, mine):
             return Held(lock=mine, chain=(LOCK,))
         chain = _chain(store)
         if not chain:
@@ -100,7 +101,7 @@ def acquire(store: Store, me: Holder, now: float, is_dead: IsDead) -> Held:
         if not is_dead(current.holder):
             raise _taken(store, current, now)
         claim = _claim(current)
-        made = store.create(claim, record_to_bytes(mine))
+        made = _create(store, claim, mine)
         chain = _chain(store)
         if chain and chain[-1][1].token == mine.token:
             note = f"took over the lock of a run that has ended ({_who(current, now)})"
@@ -113,6 +114,16 @@ def acquire(store: Store, me: Holder, now: float, is_dead: IsDead) -> Held:
         hint="try again in a moment",
         location=store.location,
     )
+
+
+def _create(store: Store, path: str, mine: Lock) -> bool:
+    """Make a lock; one that was made though an error came leaves nothing behind."""
+    try:
+        return store.create(path, record_to_bytes(mine))
+    except (CkptctlError, OSError):
+        with suppress(CkptctlError, OSError):
+            release(store, Held(lock=mine, chain=tuple(path for path, _ in _chain(store))))
+        raise
 
 
 def release(store: Store, held: Held) -> None:
