@@ -40,7 +40,7 @@ fuzz: .venv/.installed-dev ## damage real experiments and long histories for min
 	@CKPTCTL_TEST_HISTORIES=300 $(BIN)/python -m pytest -q tests/property/test_histories.py
 
 faults: .venv/.installed-dev ## crash at every change and run out of room at every one, and count
-	@CKPTCTL_TEST_FAULTS=all $(BIN)/python -m pytest -q $(PYTEST_ARGS) tests/faults
+	@CKPTCTL_TEST_FAULTS=all $(BIN)/python -m pytest -q tests/faults
 
 lint: .venv/.installed-dev ## ruff and mypy
 	@$(BIN)/ruff check --quiet .
