@@ -63,12 +63,12 @@ def _file(source: Source, name: str) -> Pickle | None:
     data = source.peek(name)
     if data is None:
         return None
+    role = RecordRole.TUNER if name in TUNER_FILES else RecordRole.SEARCHER
+    source.remember(name, RecordKind.PICKLE, role, data)
     try:
         pickle = contents_of(decode(data), Pointer.of((), ()))
     except CodecError:
         return None
-    role = RecordRole.TUNER if name in TUNER_FILES else RecordRole.SEARCHER
-    source.remember(name, RecordKind.PICKLE, role, data)
     return replace(pickle, file=name)
 
 

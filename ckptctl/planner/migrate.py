@@ -37,7 +37,7 @@ def plan_migrate(
     if refusal is not None:
         return Draft(refusals=(refusal,))
     left = [place for need in found for place in need.left]
-    refusals = [*_left(found), *_code(experiment, python)]
+    refusals = [*_unread(experiment), *_left(found), *_code(experiment, python)]
     notes = [need.message for need in found]
     notes += [*_codes_python(experiment, python), *_users_own(experiment)]
     if refusals and unsafe:
@@ -53,7 +53,8 @@ def plan_migrate(
 
 def _refuse(experiment: Experiment, found: tuple[Need, ...], ray: str) -> Refusal | None:
     """Why nothing of the experiment can be carried over at all."""
-    unread = [p for p in experiment.problems if p.role is RecordRole.STATE]
+    problems = (*experiment.problems, *(p for t in experiment.trials for p in t.problems))
+    unread = [p for p in problems if p.role is RecordRole.STATE]
     if experiment.state_file is None or unread:
         reason = unread[0].reason if unread else "there is none"
         return Refusal(
@@ -74,6 +75,21 @@ def _refuse(experiment: Experiment, found: tuple[Need, ...], ray: str) -> Refusa
             help=("name a Ray that has it",),
         )
     return None
+
+
+def _unread(experiment: Experiment) -> Iterator[Refusal]:
+    """Files that a restore reads, and nobody knows what they need."""
+    read = {pickle.file for pickle in experiment.pickles}
+    for record in experiment.records:
+        if record.role in (RecordRole.TUNER, RecordRole.SEARCHER) and record.path not in read:
+            yield Refusal(
+                code="unreadable",
+                message=f"{record.path} cannot be read, so that nobody knows what it needs",
+                help=(
+                    "scan says what is wrong with it",
+                    "--unsafe carries the rest over and leaves this as it is",
+                ),
+            )
 
 
 def _edits(places: Iterable[Place]) -> dict[str, tuple[Edit, ...]]:

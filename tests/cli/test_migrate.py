@@ -257,6 +257,28 @@ def test_an_experiment_without_a_state_is_refused(ckptctl: Call, copy: Copy) -> 
     assert "cannot be read" in answer.err
 
 
+@pytest.mark.parametrize("name", ["tuner.pkl", "searcher-state-2026-11-30_10-56-25.pkl"])
+def test_a_pickle_that_cannot_be_read_is_told(ckptctl: Call, copy: Copy, name: str) -> None:
+    place = copy(NEW)
+    (place / name).write_bytes(b"\x80\x05")
+    answer = ckptctl("migrate", place, "--to-ray", "2.40.0", "--yes")
+    assert answer.code == 14
+    assert f"{name} cannot be read" in answer.err
+    assert ckptctl("migrate", place, "--to-ray", "2.40.0", "--yes", "--unsafe").code == 0
+
+
+def test_a_trial_that_cannot_be_read_is_told(ckptctl: Call, copy: Copy) -> None:
+    place = copy(NEW)
+    (path,) = place.glob("experiment_state-*.json")
+    text = path.read_text()
+    at = text.index("CLOUDPICKLE_FALLBACK", text.index("checkpoint_manager"))
+    at = text.index("80059", at)
+    path.write_text(text[:at] + "8005ff" + text[at + 6 :])
+    answer = ckptctl("migrate", place, "--to-ray", "2.40.0", "--yes")
+    assert answer.code == 14
+    assert "cannot be read" in answer.err
+
+
 def test_a_plan_is_stale_once_the_settings_of_the_run_changed(
     ckptctl: Call, copy: Copy, tmp_path: Path
 ) -> None:
