@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.judge.experiments import tree
 from tests.judge.judge import Judge, JudgeError, Option, rays_folder
 from tests.matrix.command import call, write
 from tests.matrix.told import must
@@ -111,7 +110,7 @@ def run(asked: Asked, scenario: str, source: str) -> Seen:
     if told != real:
         seen.trouble.append(f"scan told that it {told}, and it {real}")
     experiment = asked.made(scenario, source)
-    before = tree(experiment)
+    before = contents(experiment)
     (plan,) = call("migrate", experiment, "--to-ray", target, "-n", expect=None)["plans"]
     seen.edits = sum(len(step["edits"]) for step in plan["steps"])
     if plan["refusals"]:
@@ -122,7 +121,7 @@ def run(asked: Asked, scenario: str, source: str) -> Seen:
         if left != GOES_ON:
             seen.trouble.append(f"after migrate, scan tells that it {left}")
         write("undo", experiment)
-        if tree(experiment) != before:
+        if contents(experiment) != before:
             seen.trouble.append("undo did not give every byte back")
         write("migrate", experiment, "--to-ray", target)
         seen.migrated, why = go_on(asked.judge, experiment, scenario)
@@ -130,6 +129,15 @@ def run(asked: Asked, scenario: str, source: str) -> Seen:
             seen.trouble.append(f"after migrate, it {seen.migrated}: {why}")
     shutil.rmtree(experiment)
     return seen
+
+
+def contents(experiment: Path) -> dict[str, bytes]:
+    """The bytes of every file but ckptctl's own."""
+    return {
+        path.relative_to(experiment).as_posix(): path.read_bytes()
+        for path in sorted(experiment.rglob("*"))
+        if path.is_file() and ".ckptctl" not in path.parts
+    }
 
 
 def verdict(experiment: Path, target: str) -> str:
