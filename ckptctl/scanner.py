@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from typing import Protocol
 
@@ -29,8 +28,12 @@ from ckptctl.layouts.stages import with_stages
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
+from ckptctl.storage.folders import Folder
 from ckptctl.storage.location import open_reader, parent_of
-from ckptctl.storage.store import Entry, Reader
+from ckptctl.storage.store import Reader
+
+_Own = tuple[str, bool]
+"""A path, and whether it is a file."""
 
 
 class _Place(Struct, frozen=True, kw_only=True):
@@ -40,7 +43,7 @@ class _Place(Struct, frozen=True, kw_only=True):
     tree: Tree
     layout: Layout
     match: Match
-    own: tuple[Entry, ...] = ()
+    own: tuple[_Own, ...] = ()
     """What lies in ckptctl's own folder, relative to that."""
 
     @property
@@ -106,17 +109,17 @@ def scan(  # noqa: PLR0913 - keyword-only options
         watch=watch,
     )
     reader = open_reader(location)
-    entries = reader.list_tree()
-    places = _places(entries, layout)
+    listed = reader.list_folders()
+    places = _places(listed, layout)
     sure = any(p.prefix == "" and p.match.confidence > ALONE for p in places)
-    if _looks_like_trial(entries) and not sure and layout not in Plain.names:
+    if _looks_like_trial(listed) and not sure and layout not in Plain.names:
         around = _experiment_around(reader, layout, asked)
         if around is not None:
             return (around,)
     if not places:
         raise LocationError(
             f"cannot scan {reader.location}: no experiment in it",
-            hint=_near(entries),
+            hint=_near(listed),
             location=reader.location,
         )
     if watch is not None:
@@ -124,98 +127,79 @@ def scan(  # noqa: PLR0913 - keyword-only options
     return tuple(_read(reader, place, asked) for place in places)
 
 
-def _looks_like_trial(entries: Sequence[Entry]) -> bool:
-    return any(
-        e.path == "result.json" or (e.is_dir and e.path.startswith("checkpoint_"))
-        for e in entries
-        if "/" not in e.path
+def _looks_like_trial(listed: Folder) -> bool:
+    return any(file.path == "result.json" for file in listed.files) or any(
+        name.startswith("checkpoint_") for name in listed.folders
     )
 
 
-def _places(entries: Sequence[Entry], layout: str | None) -> tuple[_Place, ...]:
+def _places(listed: Folder, layout: str | None) -> tuple[_Place, ...]:
     """The experiments, in order of path.
 
     Their folders do not overlap, but one may lie inside another's. What nothing else takes is
     plain where it holds folders named like checkpoints.
     """
-    listed = _Listed(entries, layout)
+    finder = _Finder(listed, layout)
     taken: dict[str, _Place] = {}
-    if not isinstance(listed.named, Plain):
-        for folder in listed.whole.all_folders():
-            place = listed.experiment(folder, taken)
+    if not isinstance(finder.named, Plain):
+        for path, folder in finder.whole.all_folders():
+            place = finder.experiment(path, folder, taken)
             if place is not None:
-                taken[folder] = place
-    if listed.named is None or isinstance(listed.named, Plain):
-        for folder in plain_roots(listed.whole, taken):
-            place = listed.plain(folder)
+                taken[path] = place
+    if finder.named is None or isinstance(finder.named, Plain):
+        for path in plain_roots(finder.whole, taken):
+            place = finder.plain(path)
             if place is not None:
-                taken[folder] = place
-    return tuple(taken[folder] for folder in sorted(taken))
+                taken[path] = place
+    return tuple(taken[path] for path in sorted(taken))
 
 
-class _Listed:
-    """One listing, and the part of it below each folder."""
+class _Finder:
+    """Looks for experiments in one listing."""
 
-    def __init__(self, entries: Sequence[Entry], layout: str | None) -> None:
-        self._entries = entries
-        self._paths = [e.path for e in entries]
-        self.whole = Tree(entries)
+    def __init__(self, listed: Folder, layout: str | None) -> None:
+        self._listed = listed
+        self.whole = Tree(listed)
         self.named = by_name(layout) if layout else None
 
-    def experiment(self, folder: str, taken: Container[str]) -> _Place | None:
-        """The experiment in `folder` by its records, or None."""
-        if OWN_FOLDER in folder.split("/") or _is_trial_of(folder, taken, self.whole):
-            return None
+    def experiment(self, path: str, folder: Folder, taken: Container[str]) -> _Place | None:
+        """The experiment in a folder by its records, or None."""
         known = self.named is None or self.named in LAYOUTS
-        if known and not _could_be_experiment(self.whole, folder):
+        if known and not _could_be_experiment(folder):
             return None
-        tree = self._below(folder)
+        if OWN_FOLDER in path.split("/") or _is_trial_of(path, taken, self.whole):
+            return None
+        tree = Tree(folder)
         found = (self.named, self.named.match(tree)) if self.named else detect(tree)
         if found is None or found[1] is None or isinstance(found[0], Plain):
             return None
-        if found[1].confidence <= ALONE and folder:
+        if found[1].confidence <= ALONE and path:
             return None
-        return self._place(folder, tree, found[0], found[1])
+        return self._place(path, tree, found[0], found[1])
 
-    def plain(self, folder: str) -> _Place | None:
-        """`folder` as one that holds bare checkpoints."""
-        layout, tree = Plain(), self._below(folder)
+    def plain(self, path: str) -> _Place | None:
+        """A folder as one that holds bare checkpoints."""
+        layout, tree = Plain(), self.whole.below(path)
         match = layout.match(tree)
-        return None if match is None else self._place(folder, tree, layout, match)
+        return None if match is None else self._place(path, tree, layout, match)
 
-    def _below(self, folder: str) -> Tree:
-        return Tree(_below(self._entries, self._paths, folder))
-
-    def _place(self, folder: str, tree: Tree, layout: Layout, match: Match) -> _Place:
-        place = _Place(prefix=folder, tree=tree, layout=layout, match=match)
-        own = _below(self._entries, self._paths, place.own_folder)
-        return replace(place, own=tuple(own))
+    def _place(self, path: str, tree: Tree, layout: Layout, match: Match) -> _Place:
+        place = _Place(prefix=path, tree=tree, layout=layout, match=match)
+        own = self._listed.at(place.own_folder)
+        held = sorted(own.below()) if own is not None else ()
+        return replace(place, own=tuple((p, file is not None) for p, file in held))
 
 
-def _could_be_experiment(tree: Tree, folder: str) -> bool:
-    """By the names directly in it, so that a deep tree is not arranged once a folder."""
-    files = tree.file_names(folder)
-    if any(name.endswith(".json") for name in files):
-        return True
-    path = f"{folder}/" if folder else ""
-    return any(tree.file(f"{path}{child}/result.json") for child in tree.folders(folder))
+def _could_be_experiment(folder: Folder) -> bool:
+    """By the names directly in it, since nearly all folders are none."""
+    return any(file.path.endswith(".json") for file in folder.files) or any(
+        file.path == "result.json" for child in folder.folders.values() for file in child.files
+    )
 
 
 def _is_trial_of(folder: str, taken: Container[str], tree: Tree) -> bool:
     parent = folder.rpartition("/")[0]
     return bool(folder) and parent in taken and not is_experiment(tree, folder)
-
-
-def _below(entries: Sequence[Entry], paths: Sequence[str], folder: str) -> Iterator[Entry]:
-    if not folder:
-        yield from entries
-        return
-    prefix = f"{folder}/"
-    for position in range(bisect_left(paths, prefix), len(entries)):
-        entry = entries[position]
-        if not entry.path.startswith(prefix):
-            return
-        yield replace(entry, path=entry.path[len(prefix) :])
 
 
 def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
@@ -288,10 +272,10 @@ def _experiment_around(reader: Reader, layout: str | None, asked: _Asked) -> Exp
         outer = open_reader(parent)
         if not any(n.startswith(_STATE_PREFIX) for n in outer.list_names()):
             return None
-        entries = outer.list_tree()
+        listed = outer.list_folders()
     except LocationError:
         return None
-    for place in _places(entries, layout):
+    for place in _places(listed, layout):
         if place.prefix == "":
             experiment = _read(outer, place, asked)
             if experiment.state_file is not None and experiment.trial(name) is not None:
@@ -299,12 +283,12 @@ def _experiment_around(reader: Reader, layout: str | None, asked: _Asked) -> Exp
     return None
 
 
-def _pending(own: Sequence[Entry]) -> str | None:
+def _pending(own: Sequence[_Own]) -> str | None:
     """The id of a plan whose journal was not closed, by names alone."""
     opened: dict[str, str] = {}
     closed: set[str] = set()
-    for entry in own:
-        where, _, path = entry.path.partition("/")
+    for entry, _ in own:
+        where, _, path = entry.partition("/")
         folder, _, name = path.partition("/")
         if where != "journal":
             continue
@@ -315,11 +299,11 @@ def _pending(own: Sequence[Entry]) -> str | None:
     return next((opened[f] for f in sorted(opened, reverse=True) if f not in closed), None)
 
 
-def _quarantined(own: Sequence[Entry]) -> tuple[str, ...]:
+def _quarantined(own: Sequence[_Own]) -> tuple[str, ...]:
     """The folders that were moved aside: a trial's below its name, those of a lone one directly."""
     found: set[str] = set()
-    for entry in own:
-        where, *parts = entry.path.split("/")
+    for entry, _ in own:
+        where, *parts = entry.split("/")
         if where == "quarantine":
             found.update("/".join(parts[:depth]) for depth in (1, 2) if len(parts) >= depth)
     return tuple(sorted(found))
@@ -327,7 +311,7 @@ def _quarantined(own: Sequence[Entry]) -> tuple[str, ...]:
 
 def _lock_holder(reader: Reader, place: _Place) -> str | None:
     """Who holds the lock: the last of those who took it over, one from the other."""
-    names = {e.path for e in place.own if not (e.is_dir or e.is_link or e.is_special)}
+    names = {path for path, is_file in place.own if is_file}
     name, holder = "lock.json", None
     while name in names:
         names.remove(name)
@@ -352,8 +336,8 @@ def _join(base: str, prefix: str) -> str:
     return f"{base.rstrip('/')}/{prefix}" if prefix else base
 
 
-def _near(entries: Sequence[Entry]) -> str:
-    names = sorted({e.path.split("/", 1)[0] for e in entries})[:5]
+def _near(listed: Folder) -> str:
+    names = sorted({*listed.folders, *listed.odd, *(file.path for file in listed.files)})[:5]
     if not names:
         return "the folder is empty"
     return f"it has {', '.join(names)}; name the folder that holds experiment_state-*.json"

@@ -166,8 +166,10 @@ def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return
     try:
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        if not text.isascii():
+            encoding = stream.encoding or "utf-8"
+            text = text.encode(encoding, "backslashreplace").decode(encoding)
+        stream.write(text)
         stream.flush()
     except BrokenPipeError:
         # The interpreter flushes once more when it ends.

@@ -73,15 +73,17 @@ def plain_roots(tree: Tree, taken: Collection[str]) -> tuple[str, ...]:
 
 
 def _holders(tree: Tree, taken: Collection[str]) -> tuple[str, ...]:
-    closed = set(taken)
     found: list[str] = []
-    for folder in tree.all_folders():
-        name, parent = folder.rpartition("/")[2], _parent(folder)
-        if folder in closed or parent in closed or name == OWN_FOLDER or name.startswith(PREFIX):
-            closed.add(folder)
-        elif _holds_checkpoints(tree, folder):
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        name = folder.rpartition("/")[2]
+        if folder in taken or name == OWN_FOLDER or name.startswith(PREFIX):
+            continue
+        if _holds_checkpoints(tree, folder):
             found.append(folder)
-            closed.add(folder)
+        else:
+            waiting += [f"{folder}/{n}" if folder else n for n in tree.folders(folder)]
     return tuple(found)
 
 

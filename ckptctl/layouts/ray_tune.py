@@ -129,7 +129,7 @@ def _dialect(tree: Tree, trials: tuple[StateTrial, ...]) -> Dialect:
         return Dialect.LEGACY
     if any(t.is_2_7 for t in trials):
         return Dialect.TUNE_2_7
-    if not trials and any(METADATA_NAME in tree.file_names(f) for f in tree.all_folders()):
+    if not trials and tree.holds(METADATA_NAME):
         return Dialect.LEGACY
     return Dialect.TUNE
 

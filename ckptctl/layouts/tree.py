@@ -1,26 +1,21 @@
-"""A listing of one experiment, arranged by folder, so that nothing is listed twice."""
+"""A listing of one experiment, asked by path, so that nothing is listed twice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 
+from ckptctl.storage.folders import Folder, FolderFile, arrange
 from ckptctl.storage.store import Entry
+
+__all__ = ["OWN_FOLDER", "SNAPSHOT", "Demands", "FolderFile", "Tree"]
 
 SNAPSHOT = "checkpoint_manager_snapshot.json"
 """What Ray Train V2 keeps its books in."""
 OWN_FOLDER = ".ckptctl"
 """Where ckptctl keeps its journal inside an experiment; never part of the experiment."""
-
-
-class FolderFile(Struct, frozen=True, kw_only=True):
-    """A file anywhere below a folder."""
-
-    path: str
-    """Relative to the folder."""
-    size: int
-    modified: float | None
 
 
 class Demands(Struct, frozen=True, kw_only=True):
@@ -33,109 +28,114 @@ class Demands(Struct, frozen=True, kw_only=True):
 
 
 class Tree:
-    """The entries below one folder, with paths relative to it."""
+    """What lies below one folder, with paths relative to it."""
 
     demands = Demands()
     """What is asked of checkpoints here; a listing alone asks nothing."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._files: dict[str, Entry] = {}
-        self._children: dict[str, list[str]] = {"": []}
-        self._odd: dict[str, Entry] = {}
-        self.unreadable: dict[str, str] = {}
-        """Folders that could not be listed, by path, and why."""
-        for entry in entries:
-            if entry.path.split("/", 1)[0] == OWN_FOLDER:
-                continue
-            self._add(entry)
+    def __init__(self, listed: Folder | Iterable[Entry]) -> None:
+        self._root = listed if isinstance(listed, Folder) else arrange(listed)
+        self._files: dict[str, dict[str, FolderFile]] = {}
+        """The files of the folders that were asked for one, by folder and name."""
 
-    def _add(self, entry: Entry) -> None:
-        if entry.unreadable is not None:
-            self.unreadable[entry.path] = entry.unreadable
-        if entry.is_special or entry.is_link or entry.unreadable is not None:
-            self._odd[entry.path] = entry
-        elif entry.is_dir:
-            self._ensure_folder(entry.path)
-        else:
-            self._files[entry.path] = entry
-            parent, _, name = entry.path.rpartition("/")
-            self._ensure_folder(parent)
-            self._children[parent].append(name)
-
-    def _ensure_folder(self, path: str) -> None:
-        while path not in self._children:
-            self._children[path] = []
-            path, _, name = path.rpartition("/")
-            self._ensure_folder(path)
-            self._children[path].append(name)
+    def below(self, folder: str) -> Tree:
+        """The same for one folder, with paths relative to that folder."""
+        return Tree(self._folder(folder) or Folder())
 
     def folders(self, parent: str = "") -> tuple[str, ...]:
         """The names of the folders directly below `parent`, sorted."""
-        names = self._children.get(parent, ())
-        return tuple(sorted(n for n in names if _join(parent, n) in self._children))
+        here = self._folder(parent)
+        if here is None:
+            return ()
+        own = here is self._root
+        return tuple(
+            sorted(
+                name
+                for name, folder in here.folders.items()
+                if folder.unreadable is None and not (own and name == OWN_FOLDER)
+            )
+        )
 
     def file_names(self, parent: str = "") -> tuple[str, ...]:
         """The names of the files directly below `parent`, sorted."""
-        names = self._children.get(parent, ())
-        return tuple(sorted(n for n in names if _join(parent, n) in self._files))
+        here = self._folder(parent)
+        return () if here is None else tuple(sorted({f.path for f in here.files}))
 
-    def file(self, path: str) -> Entry | None:
+    def file(self, path: str) -> FolderFile | None:
         """The file at `path`, or None; links and special files count as none."""
-        return self._files.get(path)
+        parent, _, name = path.rpartition("/")
+        files = self._files.get(parent)
+        if files is None:
+            here = self._folder(parent)
+            files = {f.path: f for f in here.files} if here is not None else {}
+            self._files[parent] = files
+        return files.get(name)
 
     def has_folder(self, path: str) -> bool:
         """Whether a folder is at `path`."""
-        return path in self._children
+        return self._folder(path) is not None
 
     def odd_paths(self) -> tuple[str, ...]:
         """What is never looked into: links, special files, folders that may not be read."""
-        return tuple(sorted(self._odd))
+        return self._odd[0]
 
-    def all_folders(self) -> tuple[str, ...]:
-        """Every folder, the root (``""``) first, in order of path."""
-        return tuple(sorted(self._children))
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """Folders that could not be listed, by path, and why."""
+        return self._odd[1]
+
+    @cached_property
+    def _odd(self) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        paths: set[str] = set()
+        unreadable: dict[str, str] = {}
+        for path, folder in self._every():
+            if folder.unreadable is not None:
+                unreadable[path] = folder.unreadable
+            elif folder.odd:
+                paths.update(f"{path}/{name}" if path else name for name in folder.odd)
+        return tuple(sorted({*paths, *unreadable})), unreadable
+
+    def all_folders(self) -> Iterator[tuple[str, Folder]]:
+        """Every folder that could be read, by path; each comes before what is in it."""
+        return ((path, folder) for path, folder in self._every() if folder.unreadable is None)
+
+    def holds(self, name: str) -> bool:
+        """Whether a file of this name lies anywhere."""
+        return any(file.path == name for _, folder in self.all_folders() for file in folder.files)
 
     def files_below(self, folder: str) -> tuple[FolderFile, ...]:
         """Every file below `folder`, however deep, in order of path."""
-        found: list[FolderFile] = []
-        waiting = [folder]
+        here = self._folder(folder)
+        if here is None:
+            return ()
+        if not here.folders:  # as nearly all checkpoints are
+            return tuple(sorted(here.files, key=_path))
+        found = (
+            file if file.path == path else FolderFile(path, file.size, file.modified)
+            for path, file in here.below()
+            if file is not None
+        )
+        return tuple(sorted(found, key=_path))
+
+    def _folder(self, path: str) -> Folder | None:
+        if not path:
+            return self._root
+        here = self._root.at(path)
+        if here is None or here.unreadable is not None:
+            return None
+        return None if path.partition("/")[0] == OWN_FOLDER else here
+
+    def _every(self) -> Iterator[tuple[str, Folder]]:
+        waiting = [("", self._root)]
         while waiting:
             here = waiting.pop()
-            for name in self._children.get(here, ()):
-                path = _join(here, name)
-                entry = self._files.get(path)
-                if entry is None:
-                    waiting.append(path)
-                    continue
-                relative = path[len(folder) + 1 :] if folder else path
-                found.append(FolderFile(path=relative, size=entry.size, modified=entry.modified))
-        return tuple(sorted(found, key=lambda f: f.path))
-
-    def subtree(self, folder: str) -> Tree:
-        """The same for one folder, with paths relative to that folder."""
-        tree = Tree(())
-        prefix = f"{folder}/"
-        for path, entry in self._files.items():
-            if path.startswith(prefix):
-                tree._add(_moved(entry, path[len(prefix) :]))
-        for path in self._children:
-            if path.startswith(prefix):
-                tree._ensure_folder(path[len(prefix) :])
-        for path, entry in self._odd.items():
-            if path.startswith(prefix):
-                tree._odd[path[len(prefix) :]] = entry
-        return tree
+            yield here
+            path, folder = here
+            prefix = f"{path}/" if path else ""
+            for name, inner in folder.folders.items():
+                if path or name != OWN_FOLDER:
+                    waiting.append((f"{prefix}{name}", inner))
 
 
-def _join(parent: str, name: str) -> str:
-    return f"{parent}/{name}" if parent else name
-
-
-def _moved(entry: Entry, path: str) -> Entry:
-    return Entry(
-        path=path,
-        is_dir=entry.is_dir,
-        size=entry.size,
-        modified=entry.modified,
-        file_id=entry.file_id,
-    )
+def _path(file: FolderFile) -> str:
+    return file.path

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 from msgspec.structs import replace
 
 from ckptctl.errors import CkptctlError, LocationError
+from ckptctl.storage.folders import Folder, arrange
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
@@ -87,6 +88,10 @@ class FsspecStore:
             found[path] = _entry(path, info)
             self._add_parents(path, prefix, found)
         return tuple(found[path] for path in sorted(found))
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders."""
+        return arrange(self.list_tree())
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""

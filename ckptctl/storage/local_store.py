@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from ckptctl.errors import LocationError
 from ckptctl.storage import local_files
+from ckptctl.storage.folders import Folder
+from ckptctl.storage.local_walk import walk
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
@@ -71,6 +73,11 @@ class LocalStore:
                 return ()
             entries = _walk(start, f"{prefix}/" if prefix else "")
         return tuple(entries[path] for path in sorted(entries))
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders; what vanishes meanwhile is left out."""
+        with self._translated("cannot read"):
+            return walk(self._root)
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""

@@ -10,6 +10,7 @@ from typing import BinaryIO, TypeVar, cast
 
 from ckptctl.errors import CkptctlError, LocationError, StalePlanError
 from ckptctl.storage import copying
+from ckptctl.storage.folders import Folder, arrange
 from ckptctl.storage.loop import each, wait_for
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, retrying
@@ -105,6 +106,10 @@ class ObjectStore:
                 found[entry.path] = entry
                 _add_parents(entry.path, prefix, found)
         return tuple(found[path] for path in sorted(found))
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders."""
+        return arrange(self.list_tree())
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted; a bucket is listed whole either way."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from msgspec import Struct
 from msgspec.structs import astuple
+
+if TYPE_CHECKING:
+    from ckptctl.storage.folders import Folder
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
@@ -80,6 +83,9 @@ class Reader(Protocol):
 
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every entry below `prefix`, in order of path; empty where there is none."""
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders: cheaper than `list_tree` where it can be."""
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted: cheaper than `list_tree` where it can be."""

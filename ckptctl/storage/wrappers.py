@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, cast
 
+from ckptctl.storage.folders import Folder
 from ckptctl.storage.store import BulkStore, Capabilities, Entry, Reader, Store
 
 
@@ -35,6 +36,10 @@ class ReadOnly:
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every entry below `prefix`, in order of path."""
         return self._reader.list_tree(prefix)
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders."""
+        return self._reader.list_folders()
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root."""
@@ -80,6 +85,11 @@ class Counting:
         """Every entry below `prefix`, in order of path."""
         self.calls["list_tree"] += 1
         return self._store.list_tree(prefix)
+
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders."""
+        self.calls["list_folders"] += 1
+        return self._store.list_folders()
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root."""

@@ -18,6 +18,7 @@ from ckptctl.journal.format import with_id
 from ckptctl.journal.lock import Holder
 from ckptctl.model.experiment import RecordKind
 from ckptctl.model.plan import Edit, MoveTree, Plan, ReplaceFile, Step, TreeFile
+from ckptctl.storage.folders import Folder
 from ckptctl.storage.fsspec_store import FsspecStore
 from ckptctl.storage.local_store import LocalStore
 from ckptctl.storage.store import Capabilities, Entry, Store
@@ -90,6 +91,9 @@ class FaultyStore:
 
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
         return self._alive(lambda: self.inner.list_tree(prefix))
+
+    def list_folders(self) -> Folder:
+        return self._alive(self.inner.list_folders)
 
     def list_names(self) -> tuple[str, ...]:
         return self._alive(self.inner.list_names)
