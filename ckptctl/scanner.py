@@ -214,7 +214,7 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
     )
     place.tree.demands = _demands(reader, place, asked)
     experiment = place.layout.read(place.tree, source)
-    own = {entry.path for entry in place.own}
+    own = {path for path, _ in place.own}
     experiment = with_stages(experiment, place.tree, source, every=asked.stages, own=own)
     if asked.watch is not None:
         asked.watch.done()

@@ -52,12 +52,12 @@ class Folder(Struct, frozen=True, kw_only=True):
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(f.size for f in self.files)
+        return sum([f.size for f in self.files])
 
     @property
     def modified(self) -> float | None:
         """The newest change of a file, in seconds since the epoch."""
-        return max((f.modified for f in self.files if f.modified is not None), default=None)
+        return max([f.modified for f in self.files if f.modified is not None], default=None)
 
 
 def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tuple[Folder, ...]:
@@ -65,9 +65,12 @@ def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tu
     also = set(named)
     deeper = (n for n in sorted(also) if "/" in n)
     path = f"{parent}/" if parent else ""
-    names = [n for n in tree.folders(parent) if n.startswith("checkpoint") or n in also]
-    names += [n for n in deeper if tree.has_folder(f"{path}{n}")]
-    folders = [_folder(name, tree.files_below(f"{path}{name}")) for name in names]
+    near = tree.below(parent)
+    names = [n for n in near.folders() if n.startswith("checkpoint") or n in also]
+    names += [n for n in deeper if near.has_folder(n)]
+    folders = [_folder(name, near.files_below(name)) for name in names]
+    if tree.demands == Demands():
+        return tuple(folders)
     return tuple(_as_demanded(f, f"{path}{f.name}", tree.demands) for f in folders)
 
 
@@ -84,9 +87,10 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
 
 
 def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
-    if kind_of(name) is NameKind.TEMPORARY or any(f.path == ".temp_marker" for f in files):
+    marks = MARKERS.intersection([f.path for f in files])
+    if kind_of(name) is NameKind.TEMPORARY or ".temp_marker" in marks:
         state = CheckpointState.TEMPORARY
-    elif all(f.path in MARKERS for f in files):
+    elif len(marks) == len(files):
         state = CheckpointState.EMPTY
     else:
         state = CheckpointState.COMPLETE
@@ -141,14 +145,41 @@ def compare_siblings(folders: Mapping[str, tuple[Folder, ...]]) -> dict[str, tup
     Siblings are the trial's other checkpoints; where those are too few to tell, all of the
     experiment's. Linear in the number of files.
     """
-    everyone = _census(f for own in folders.values() for f in own)
+    everyone: _Census | None = None
     judged: dict[str, tuple[Folder, ...]] = {}
     for trial, own in folders.items():
+        alike = _all_alike(own)
+        if alike is not None:
+            judged[trial] = alike
+            continue
         census = _census(own)
         if census.folders <= _ENOUGH_SIBLINGS:
+            everyone = everyone or _census(f for all_of in folders.values() for f in all_of)
             census = everyone
-        judged[trial] = tuple(_judged(folder, census) for folder in own)
+        judged[trial] = tuple([_judged(folder, census) for folder in own])
     return judged
+
+
+def _all_alike(folders: tuple[Folder, ...]) -> tuple[Folder, ...] | None:
+    """The folders of a trial, judged, where all hold the same files with bytes in them.
+
+    It is what nearly all trials are like, and takes a fraction of a census. None for others.
+    """
+    if len(folders) <= _ENOUGH_SIBLINGS:
+        return None
+    paths = [f.path for f in folders[0].files]
+    if not MARKERS.isdisjoint(paths):
+        return None
+    found = []
+    for folder in folders:
+        files = folder.files
+        if folder.state is not CheckpointState.COMPLETE or folder.lacks or folder.torn:
+            return None
+        if [f.path for f in files] != paths or 0 in [f.size for f in files]:
+            return None
+        begun = min([f.modified for f in files if f.modified is not None], default=None)
+        found.append(Folder(name=folder.name, files=files, state=folder.state, begun=begun))
+    return tuple(found)
 
 
 def _judged(folder: Folder, census: _Census) -> Folder:

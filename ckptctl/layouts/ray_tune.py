@@ -8,6 +8,7 @@ file tells them apart: the trial's JSON of Ray 2.7 holds keys that 2.8 dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.layouts.tune_state import StateError, StateTrial, read_trial_data
 from ckptctl.layouts.tune_trial import build_trial
 from ckptctl.model.checkpoint import TrialDir
+from ckptctl.model.deferred import Deferred
 from ckptctl.model.experiment import (
     Experiment,
     RecordKind,
@@ -75,7 +77,7 @@ class RayTune:
             # It is written last, and a restore cannot do without it.
             folders = lacking(folders, METADATA_NAME)
         notes = _notes(source, dialect, folders)
-        mentions += state_mentions(state.file, state.trials, references)
+        mentions.append(partial(state_mentions, state.file, state.trials, references))
         pickles, keys = imported(tree, source, state.file) if source.collect_globals else ((), ())
         trials = tuple(
             build_trial(
@@ -108,7 +110,7 @@ class RayTune:
             staging=next((t.staging for t in state.trials if t.staging), None),
             roots_are_absolute=any(t.keeps_roots for t in state.trials),
             records=tuple(sorted(source.files, key=lambda f: f.path)),
-            mentions=tuple(mentions),
+            mentions=Deferred(mentions),
             problems=tuple(source.problems),
             odd=tree.odd_paths(),
             unparsed=tuple(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 
 from ckptctl.layouts.base import MAX_LOG_BYTES, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
@@ -12,7 +13,8 @@ from ckptctl.layouts.result_log import (
     LOG_NAME,
     PROGRESS_NAME,
     ResultLog,
-    read_progress,
+    mentions_of_progress,
+    problem_of_progress,
     read_result_log,
 )
 from ckptctl.layouts.tree import SNAPSHOT, Tree
@@ -66,23 +68,25 @@ def is_experiment(tree: Tree, folder: str) -> bool:
 
 def read_logs(
     tree: Tree, source: Source, dirnames: tuple[str, ...]
-) -> tuple[dict[str, ResultLog], list[Mention]]:
-    """The result log of every trial, and what the logs mention."""
+) -> tuple[dict[str, ResultLog], list[Callable[[], Iterable[Mention]]]]:
+    """The result log of every trial, and what finds the mentions in the logs."""
     logs: dict[str, ResultLog] = {}
-    mentions: list[Mention] = []
+    mentions: list[Callable[[], Iterable[Mention]]] = []
     paths = (within(name, file) for name in dirnames for file in (LOG_NAME, PROGRESS_NAME))
     source.ahead((path for path in paths if tree.file(path)), limit=MAX_LOG_BYTES)
     for name in dirnames:
-        logs[name] = _read_log(tree, source, name)
-        mentions += logs[name].mentions
+        log = logs[name] = _read_log(tree, source, name)
+        mentions.append(partial(log.mentions, TrialDir(name)))
         path = within(name, PROGRESS_NAME)
         if tree.file(path) is None:
             continue
         data = source.read(path, RecordKind.CSV, RecordRole.PROGRESS, limit=MAX_LOG_BYTES)
-        if data:
-            found, problems = read_progress(path, data, TrialDir(name))
-            mentions += found
-            source.problems.extend(problems)
+        if not data:
+            continue
+        if problem := problem_of_progress(path, data):
+            source.problems.append(problem)
+        else:
+            mentions.append(partial(_progress_mentions, source, path, TrialDir(name)))
     return logs, mentions
 
 
@@ -91,9 +95,13 @@ def _read_log(tree: Tree, source: Source, name: str) -> ResultLog:
     data = None
     if tree.file(path) is not None:
         data = source.read(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, limit=MAX_LOG_BYTES)
-    if data is None:
-        return ResultLog(rows=(), mentions=(), problems=())
-    return read_result_log(path, data, TrialDir(name))
+    return ResultLog() if data is None else read_result_log(path, data)
+
+
+def _progress_mentions(source: Source, path: str, trial: TrialDir) -> Iterable[Mention]:
+    # Only a plan asks, and it is refused where the file is not what was read before.
+    data = source.peek(path, limit=MAX_LOG_BYTES)
+    return () if data is None else mentions_of_progress(path, data, trial)
 
 
 def within(dirname: str, name: str) -> str:
@@ -117,7 +125,7 @@ def read_folders(
             if ref is not None and ref.trial in named:
                 named[ref.trial].add(ref.name)
     for name, log in logs.items():
-        named[name].update(m.ref.name for m in log.mentions)
+        named[name].update(log.names)
     return compare_siblings(
         {
             name: checkpoint_folders(tree, "" if name == "." else name, named[name])

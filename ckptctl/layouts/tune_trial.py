@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress, product
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -132,7 +134,8 @@ def _checkpoints(
     lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
     folders = {f.name: f for f in sources.folders}
     names = sorted({*folders, *by_name}, key=natural_key)
-    places = save_order(names, {n: line for n, line in lines.items() if n in names})
+    known = set(names)
+    places = save_order(names, {n: line for n, line in lines.items() if n in known})
     return tuple(
         _checkpoint(
             _Told(
@@ -150,6 +153,8 @@ def _checkpoints(
 
 def _noted_lines(sources: TrialSources) -> dict[str, int]:
     """The line of the save that the trainable's own note in a folder tells of."""
+    if not sources.notes:
+        return {}
     rows = RowIndex(sources.log.rows)
     found = {name: rows.of(note.metrics, None) for name, note in sources.notes.items()}
     return {name: row.line for name, row in found.items() if row is not None}
@@ -180,23 +185,26 @@ class _Told(Struct, frozen=True, kw_only=True):
     @property
     def metrics(self) -> Metrics:
         """By the driver's record; else by the log; else by the trainable."""
-        return next((w.metrics for w in (self.record, self.row, self.note) if w), {})
+        witness = self.record or self.row or self.note
+        return {} if witness is None else witness.metrics
 
     @property
     def iteration(self) -> int | None:
-        told = [w.training_iteration for w in (self.record, self.row) if w]
-        told += [self.note.iteration.value] if self.note and self.note.iteration else []
-        return next((n for n in told if n is not None), None)
+        if self.record is not None and self.record.training_iteration is not None:
+            return self.record.training_iteration
+        if self.row is not None and self.row.training_iteration is not None:
+            return self.row.training_iteration
+        return self.note.iteration.value if self.note and self.note.iteration else None
 
     @property
     def recorded_by(self) -> tuple[Witness, ...]:
         logged = self.row is not None or (self.record is not None and self.record.row is not None)
-        said = (
-            (Witness.TRIAL, self.record is not None),
-            (Witness.TRAINABLE, self.note is not None),
-            (Witness.SESSION, logged),
-        )
-        return tuple(witness for witness, spoke in said if spoke)
+        return _SPOKEN[self.record is not None, self.note is not None, logged]
+
+
+_WITNESSES = (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION)
+_SPOKEN = {said: tuple(compress(_WITNESSES, said)) for said in product((False, True), repeat=3)}
+"""The witnesses that speak of a checkpoint, by which of them do."""
 
 
 def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
@@ -239,7 +247,7 @@ def _with_results(sources: TrialSources, checkpoints: tuple[Checkpoint, ...]) ->
     if last is not None and (last.training_iteration or 0) > (sources.state.last_iteration or 0):
         wanted.add(last.line)
     return tuple(
-        replace(row, result=sources.log.results[row.line]) if row.line in wanted else row
+        replace(row, result=sources.log.results(row.line)) if row.line in wanted else row
         for row in sources.log.rows
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -152,7 +152,7 @@ class Row(Struct, frozen=True, kw_only=True):
     """Whether the key ``checkpoint_dir_name`` is there at all."""
     name: str | None
     training_iteration: int | None
-    metrics: Metrics
+    metrics: Metrics = field(default_factory=dict)
     trial_id: str | None = None
     timestamp: int | float | None = None
     time_total_s: float | None = None
@@ -277,16 +277,17 @@ class Trial(Struct, frozen=True, kw_only=True):
     @property
     def folders(self) -> tuple[Checkpoint, ...]:
         """The checkpoints on storage that a save has finished or begun, temporary ones aside."""
-        return tuple(
-            c
-            for c in self.checkpoints
-            if c.state not in (CheckpointState.MISSING, CheckpointState.TEMPORARY)
-        )
+        gone, left = CheckpointState.MISSING, CheckpointState.TEMPORARY
+        return tuple([c for c in self.checkpoints if c.state is not gone and c.state is not left])
 
     @property
     def saves(self) -> tuple[Checkpoint, ...]:
         """The folders in the order in which they were saved."""
-        return tuple(sorted(self.folders, key=lambda c: c.saved))
+        return tuple(sorted(self.folders, key=_place))
+
+
+def _place(checkpoint: Checkpoint) -> int:
+    return checkpoint.saved
 
 
 class Experiment(Struct, frozen=True, kw_only=True):
@@ -310,7 +311,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     roots_are_absolute: bool = False
     """Ray 2.7 and 2.8 go on at the recorded root even where the experiment was moved."""
     records: tuple[RecordFile, ...] = ()
-    mentions: tuple[Mention, ...] = ()
+    mentions: Sequence[Mention] = ()
     problems: tuple[Unreadable, ...] = ()
     """Trouble with the experiment's own files; a trial's trouble is with the trial."""
     unparsed: tuple[str, ...] = ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
 
 from ckptctl.model.checkpoint import MetricValue
 
@@ -26,36 +28,40 @@ NOT_METRICS = frozenset(
 ``tune/trainable/trainable.py`` ``get_auto_filled_metrics``, and the checkpoint's own name)."""
 
 _MAX_LEAVES = 10_000
+_SCALARS = frozenset({int, float, str, bool, type(None)})
 _MAX_DEPTH = 50
 
 
-def flatten(result: Mapping[object, object]) -> dict[str, MetricValue]:
+def flatten(result: Mapping[Any, Any]) -> dict[str, MetricValue]:
     """The scalars of a result, nested keys joined by ``/``; containers of other kinds are left out.
 
     A result holds at most 10,000 of them here, and none deeper than 50 levels.
     """
     flat: dict[str, MetricValue] = {}
-    for key, value in _leaves(result, "", 0):
-        flat[key] = value
-        if len(flat) >= _MAX_LEAVES:
-            break
-    return flat
+    _fill(flat, result, "", 0)
+    return flat if len(flat) <= _MAX_LEAVES else dict(islice(flat.items(), _MAX_LEAVES))
 
 
-def _leaves(
-    values: Mapping[object, object], prefix: str, depth: int
-) -> Iterator[tuple[str, MetricValue]]:
+def _fill(flat: dict[str, MetricValue], values: Mapping[Any, Any], prefix: str, depth: int) -> None:
+    """Add the scalars of `values`. It runs once for every save: the usual types come first."""
     for key, value in values.items():
-        if depth == 0 and key in NOT_METRICS:
+        if not depth and key in NOT_METRICS:
             continue
-        name = f"{prefix}{key}" if isinstance(key, (str, int, float)) else ""
+        name = prefix + key if type(key) is str else _name(prefix, key)
         if not name:
             continue
-        if isinstance(value, Mapping):
+        kind = type(value)
+        if kind in _SCALARS:
+            flat[name] = value
+        elif kind is dict or isinstance(value, Mapping):
             if depth < _MAX_DEPTH and value.get("_type") != "CLOUDPICKLE_FALLBACK":
-                yield from _leaves(value, f"{name}/", depth + 1)
-        elif value is None or isinstance(value, (bool, int, float, str)):
-            yield name, value
+                _fill(flat, value, f"{name}/", depth + 1)
+        elif isinstance(value, (int, float, str)):
+            flat[name] = value
+
+
+def _name(prefix: str, key: object) -> str:
+    return f"{prefix}{key}" if isinstance(key, (str, int, float)) else ""
 
 
 def whole_number(value: object) -> int | None:

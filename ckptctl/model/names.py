@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
+from functools import lru_cache
 
 __all__ = [
     "MAX_NAME_BYTES",
@@ -34,6 +35,8 @@ _TAGGED = re.compile(r"checkpoint_(\d+)(?:-.*)?", re.ASCII | re.DOTALL)
 _DATED = re.compile(rf"checkpoint_{_DATE}(?:-.*)?", re.ASCII | re.DOTALL)
 _TEMPORARY = re.compile(r"checkpoint_(?:tmp[0-9a-f]{6}|-\d+|tmp_[0-9a-f-]{32,36})", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
+_KEPT = 1 << 14
+"""Names whose facts are kept: the trials of an experiment repeat them."""
 _MAX_DIGITS = 255
 """No folder name is longer; it also keeps ``int`` far from its own limit on digits."""
 
@@ -59,6 +62,7 @@ class NameKind(StrEnum):
     OTHER = "other"
 
 
+@lru_cache(_KEPT)
 def kind_of(name: str) -> NameKind:
     """The convention that `name` follows."""
     if _TEMPORARY.fullmatch(name):
@@ -70,6 +74,7 @@ def kind_of(name: str) -> NameKind:
     return NameKind.TAGGED if _TAGGED.fullmatch(name) else NameKind.OTHER
 
 
+@lru_cache(_KEPT)
 def index_of(name: str) -> int | None:
     """The leading number of ``checkpoint_<digits>`` or ``checkpoint_<digits>-…``.
 
@@ -88,6 +93,7 @@ def ray_name(index: int) -> str:
     return f"{PREFIX}{index:06d}"
 
 
+@lru_cache(_KEPT)
 def natural_key(name: str) -> tuple[tuple[tuple[str, int], ...], str]:
     """A sort key by which 9 comes before 10; names that differ never have the same key."""
     parts = _DIGITS.split(name)
@@ -127,6 +133,7 @@ def check_name(name: str) -> tuple[str, ...]:
     return tuple(reasons)
 
 
+@lru_cache(_KEPT)
 def portable(name: str) -> tuple[str, ...]:
     """Where this name makes trouble, one phrase each; empty for a name that works everywhere.
 

@@ -19,7 +19,7 @@ def render(document: Document) -> str:
     text = _quickly(document)
     if text is None:
         text = _whole(json.dumps(document, indent=2, allow_nan=False))
-    return f"{text}\n"
+    return text + "\n"
 
 
 def _quickly(document: Document) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import BinaryIO
 
 from msgspec.structs import replace
@@ -14,17 +14,10 @@ from msgspec.structs import replace
 from ckptctl.errors import LocationError
 from ckptctl.storage import local_files
 from ckptctl.storage.folders import Folder
-from ckptctl.storage.local_walk import walk
+from ckptctl.storage.local_walk import HIDING, walk
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
-_HIDING = {
-    errno.EACCES: "no permission",
-    errno.EPERM: "no permission",
-    errno.ENAMETOOLONG: "the path is too long",
-}
-"""Why a folder may hide what is in it, while the rest can be listed."""
-_PIECE = 16 << 20
 _CAPABILITIES = Capabilities(
     atomic_rename=True, atomic_replace=True, conditional_create=True, directories=True
 )
@@ -79,6 +72,11 @@ class LocalStore:
         with self._translated("cannot read"):
             return walk(self._root)
 
+    def list_folders(self) -> Folder:
+        """Every entry, as folders within folders; what vanishes meanwhile is left out."""
+        with self._translated("cannot read"):
+            return walk(self._root)
+
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""
         with self._translated("cannot read"):
@@ -94,8 +92,12 @@ class LocalStore:
 
     def read_bytes(self, path: str, limit: int | None = None) -> bytes:
         """The whole content; LocationError where it is longer than `limit` bytes."""
-        with self._translated("cannot read", path), self.open_read(path) as stream:
-            data = stream.read() if limit is None else _at_most(stream, limit + 1)
+        with self._translated("cannot read", path):
+            handle = self._open(path)
+            try:
+                data = local_files.read_all(handle, limit)
+            finally:
+                os.close(handle)
         if limit is not None and len(data) > limit:
             raise self._refuse("cannot read", path, f"longer than {limit} bytes")
         return data
@@ -103,13 +105,23 @@ class LocalStore:
     def open_read(self, path: str) -> BinaryIO:
         """A seekable stream of a regular file; a link counts only if it stays in the root."""
         with self._translated("cannot read", path):
-            full = self._followed(path, "cannot read")
-            # Without O_NONBLOCK a FIFO put there meanwhile would hang us.
-            handle = os.open(full, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                os.close(handle)
-                raise self._refuse("cannot read", path, "not a regular file")
-            return os.fdopen(handle, "rb")
+            return os.fdopen(self._open(path), "rb")
+
+    def _open(self, path: str) -> int:
+        self._full(path)  # refuses what is no path in here
+        # Without O_NONBLOCK a FIFO put there meanwhile would hang us.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        handle = local_files.open_unlinked(f"{self._real_root}/{path}", flags)
+        if handle is None:
+            handle = os.open(self._followed(path, "cannot read"), flags)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise self._refuse("cannot read", path, "not a regular file")
+        return handle
+
+    @cached_property
+    def _real_root(self) -> str:
+        return os.path.realpath(self._root).rstrip("/")
 
     def create(self, path: str, data: bytes) -> bool:
         """Write a new file durably, making its parents; False where the name exists."""
@@ -226,14 +238,6 @@ class LocalStore:
             raise trouble(error, what, self.location, path) from error
 
 
-def _at_most(stream: BinaryIO, size: int) -> bytes:
-    """The first `size` bytes, where so many are there; asking for many takes memory for all."""
-    found = bytearray()
-    while size > len(found) and (piece := stream.read(min(_PIECE, size - len(found)))):
-        found += piece
-    return bytes(found)
-
-
 def _is_folder(full: str) -> bool:
     try:
         return stat.S_ISDIR(os.lstat(full).st_mode)
@@ -267,10 +271,10 @@ def _walk(start: str, prefix: str) -> dict[str, Entry]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            if here == prefix or error.errno not in _HIDING:
+            if here == prefix or error.errno not in HIDING:
                 raise
             own = here.rstrip("/")
-            entries[own] = replace(entries[own], unreadable=_HIDING[error.errno])
+            entries[own] = replace(entries[own], unreadable=HIDING[error.errno])
             continue
         for item in items:
             path = here + item.name
@@ -279,9 +283,9 @@ def _walk(start: str, prefix: str) -> dict[str, Entry]:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                if error.errno not in _HIDING:
+                if error.errno not in HIDING:
                     raise
-                entry = Entry(path=path, is_dir=False, unreadable=_HIDING[error.errno])
+                entry = Entry(path=path, is_dir=False, unreadable=HIDING[error.errno])
             entries[path] = entry
             if entry.is_dir:
                 waiting.append((item.path, f"{path}/"))

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from ckptctl.storage.folders import Folder, FolderFile
+
+_KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
+
+
+HIDING = {
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.ENAMETOOLONG: "the path is too long",
+}
+"""Why a folder may hide what is in it, while the rest can be listed."""
 
 
 def walk(start: str) -> Folder:
@@ -14,7 +25,7 @@ def walk(start: str) -> Folder:
     A folder that may not be read hides nothing but what is in it.
 
     Raises:
-        PermissionError: of `start` itself.
+        OSError: `start` itself cannot be listed, or the disk fails.
     """
     root = Folder()
     names: dict[str, str] = {}
@@ -25,10 +36,10 @@ def walk(start: str) -> Folder:
             _list(path, here, waiting, names)
         except (FileNotFoundError, NotADirectoryError):
             continue
-        except PermissionError:
-            if here is root:
+        except OSError as error:
+            if here is root or error.errno not in HIDING:
                 raise
-            here.unreadable = "no permission"
+            here.unreadable = HIDING[error.errno]
     return root
 
 
@@ -36,6 +47,7 @@ def _list(
     path: str, here: Folder, waiting: list[tuple[str, Folder]], names: dict[str, str]
 ) -> None:
     """List one folder; `names` keeps each name once, since siblings repeat them."""
+    add = here.files.append
     with os.scandir(path) as found:
         for item in found:
             name = item.name
@@ -47,8 +59,7 @@ def _list(
                 info = item.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            name = names.setdefault(name, name)
-            if stat.S_ISREG(info.st_mode):
-                here.files.append(FolderFile(name, info.st_size, info.st_mtime))
+            if info.st_mode & _KIND == _REGULAR:
+                add(FolderFile(names.setdefault(name, name), info.st_size, info.st_mtime))
             else:
                 here.odd.append(name)

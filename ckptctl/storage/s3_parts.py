@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.service import Answer, Blob
@@ -17,8 +18,7 @@ _MOST_PARTS = 10_000
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InParts:
+class InParts(Struct, frozen=True, kw_only=True):
     """Copies within one bucket."""
 
     call: Callable[..., Awaitable[Any]]

@@ -13,7 +13,6 @@ import pytest
 
 from ckptctl.api import check, plan_reindex, plan_rename
 from ckptctl.errors import LocationError
-from ckptctl.layouts import Tree
 from ckptctl.model.experiment import Experiment, RecordRole
 from ckptctl.scanner import scan
 from ckptctl.storage import local_store
@@ -228,20 +227,19 @@ def test_own_folders_are_no_part_of_any_experiment(tmp_path: Path) -> None:
     assert [c.name for c in found["plain"].trials[0].checkpoints] == ["checkpoint_1"]
 
 
-def test_a_tree_is_arranged_once_for_each_experiment(
+def test_a_folder_is_listed_once_however_many_experiments_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(20):
         shutil.copytree(corpus(TUNE), tmp_path / f"e{number:02d}")
-    added = 0
-    add = Tree._add
+    folders = [str(tmp_path), *(str(p) for p in tmp_path.rglob("*") if p.is_dir())]
+    listed: list[str] = []
+    real = os.scandir
 
-    def count(self: Tree, entry: object) -> None:
-        nonlocal added
-        added += 1
-        add(self, entry)  # type: ignore[arg-type]
+    def scandir(path: str) -> object:
+        listed.append(path)
+        return real(path)
 
-    monkeypatch.setattr(Tree, "_add", count)
+    monkeypatch.setattr(os, "scandir", scandir)
     scan(str(tmp_path))
-    entries = sum(1 for _ in tmp_path.rglob("*"))
-    assert added <= 3 * entries
+    assert sorted(listed) == sorted(folders)
