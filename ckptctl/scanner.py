@@ -142,7 +142,7 @@ def _places(listed: Folder, layout: str | None) -> tuple[_Place, ...]:
     finder = _Finder(listed, layout)
     taken: dict[str, _Place] = {}
     if not isinstance(finder.named, Plain):
-        for path, folder in finder.whole.all_folders():
+        for path, folder in finder.whole.all_folders(finder.wanted):
             place = finder.experiment(path, folder, taken)
             if place is not None:
                 taken[path] = place
@@ -162,10 +162,14 @@ class _Finder:
         self.whole = Tree(listed)
         self.named = by_name(layout) if layout else None
 
+    def wanted(self, folder: Folder) -> bool:
+        """Whether a folder could be an experiment; any could, of a layout of somebody else's."""
+        ours = self.named is None or self.named in LAYOUTS
+        return not ours or _could_be_experiment(folder)
+
     def experiment(self, path: str, folder: Folder, taken: Container[str]) -> _Place | None:
         """The experiment in a folder by its records, or None."""
-        known = self.named is None or self.named in LAYOUTS
-        if known and not _could_be_experiment(folder):
+        if not self.wanted(folder):
             return None
         if OWN_FOLDER in path.split("/") or _is_trial_of(path, taken, self.whole):
             return None
@@ -192,7 +196,10 @@ class _Finder:
 
 def _could_be_experiment(folder: Folder) -> bool:
     """By the names directly in it, since nearly all folders are none."""
-    return any(file.path.endswith(".json") for file in folder.files) or any(
+    for file in folder.files:  # a generator for each of them takes longer
+        if file.path.endswith(".json"):
+            return True
+    return bool(folder.folders) and any(
         file.path == "result.json" for child in folder.folders.values() for file in child.files
     )
 

@@ -61,13 +61,18 @@ class Console(Struct, kw_only=True):
 
     def write(self, text: str) -> None:
         """Give the answer as text, to stdout or to the file that was named."""
+        self.write_all((text,))
+
+    def write_all(self, parts: Iterable[str]) -> None:
+        """Give the answer as text that is made piece by piece."""
         if self.out is None:
-            put(sys.stdout, text, self.form)
+            for part in parts:
+                put(sys.stdout, part, self.form)
             return
         try:
             mode = "a" if self._begun else "w"
             with open(self.out, mode, encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
+                file.writelines(parts)
             self._begun = True
         except OSError as error:
             reason = error.strerror or str(error)

@@ -126,7 +126,9 @@ def _tell_reasons(asked: Asked, console: Console, settings: Settings) -> None:
 
 
 def _answer(found: Scan, bad: Sequence[Finding], console: Console) -> None:
-    if console.structured:
+    if console.form == "json":
+        console.write_all(found.json)
+    elif console.structured:
         from ckptctl.report import renderers
 
         console.write(renderers.SCAN[console.form](found))

@@ -37,6 +37,10 @@ class Folder(Struct, frozen=True, kw_only=True):
     name: str
     files: tuple[FolderFile, ...]
     state: CheckpointState
+    size: int
+    """Bytes of all files."""
+    modified: float | None
+    """The newest change of a file, in seconds since the epoch."""
     lacks: tuple[str, ...] = ()
     hollow: tuple[str, ...] = ()
     torn: tuple[tuple[str, str], ...] = ()
@@ -48,16 +52,6 @@ class Folder(Struct, frozen=True, kw_only=True):
     def own_files(self) -> list[FolderFile]:
         """What the trainable saved, without Ray's markers."""
         return [f for f in self.files if f.path not in MARKERS]
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files."""
-        return sum([f.size for f in self.files])
-
-    @property
-    def modified(self) -> float | None:
-        """The newest change of a file, in seconds since the epoch."""
-        return max([f.modified for f in self.files if f.modified is not None], default=None)
 
 
 def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tuple[Folder, ...]:
@@ -94,7 +88,15 @@ def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
         state = CheckpointState.EMPTY
     else:
         state = CheckpointState.COMPLETE
-    return Folder(name=name, files=files, state=state)
+    times = [f.modified for f in files if f.modified is not None]
+    return Folder(
+        name=name,
+        files=files,
+        state=state,
+        size=sum([f.size for f in files]),
+        modified=max(times, default=None),
+        begun=min(times, default=None) if state is CheckpointState.COMPLETE else None,
+    )
 
 
 def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, tuple[Folder, ...]]:
@@ -170,16 +172,13 @@ def _all_alike(folders: tuple[Folder, ...]) -> tuple[Folder, ...] | None:
     paths = [f.path for f in folders[0].files]
     if not MARKERS.isdisjoint(paths):
         return None
-    found = []
     for folder in folders:
-        files = folder.files
         if folder.state is not CheckpointState.COMPLETE or folder.lacks or folder.torn:
             return None
+        files = folder.files
         if [f.path for f in files] != paths or 0 in [f.size for f in files]:
             return None
-        begun = min([f.modified for f in files if f.modified is not None], default=None)
-        found.append(Folder(name=folder.name, files=files, state=folder.state, begun=begun))
-    return tuple(found)
+    return folders
 
 
 def _judged(folder: Folder, census: _Census) -> Folder:
@@ -208,7 +207,7 @@ def _judged(folder: Folder, census: _Census) -> Folder:
 def _with_strays(folder: Folder, census: _Census) -> Folder:
     siblings = census.folders - 1
     if siblings < _ENOUGH_SIBLINGS:
-        return folder
+        return replace(folder, begun=None)
     own = folder.own_files
     times = [f.modified for f in own if f.modified is not None and census.present[f.path] > 1]
     strays = find_strays(own, census.present, census.parts, siblings) if census.parts else ()

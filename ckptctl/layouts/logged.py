@@ -28,6 +28,14 @@ class LogText:
     def __init__(self, data: bytes) -> None:
         self._data = data
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same bytes."""
+        return isinstance(other, LogText) and self._data == other._data
+
+    def __hash__(self) -> int:
+        """As `__eq__` has it."""
+        return hash(self._data)
+
     @cached_property
     def _lines(self) -> Sequence[bytes]:
         return self._data.split(b"\n")

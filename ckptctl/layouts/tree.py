@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -88,20 +89,30 @@ class Tree:
     def _odd(self) -> tuple[tuple[str, ...], Mapping[str, str]]:
         paths: set[str] = set()
         unreadable: dict[str, str] = {}
-        for path, folder in self._every():
+        for path, folder in self._every(lambda f: bool(f.folders or f.odd or f.unreadable)):
             if folder.unreadable is not None:
                 unreadable[path] = folder.unreadable
             elif folder.odd:
                 paths.update(f"{path}/{name}" if path else name for name in folder.odd)
         return tuple(sorted({*paths, *unreadable})), unreadable
 
-    def all_folders(self) -> Iterator[tuple[str, Folder]]:
-        """Every folder that could be read, by path; each comes before what is in it."""
-        return ((path, folder) for path, folder in self._every() if folder.unreadable is None)
+    def all_folders(
+        self, wanted: Callable[[Folder], bool] | None = None
+    ) -> Iterator[tuple[str, Folder]]:
+        """Every folder that could be read, by path; each comes before what is in it.
+
+        With `wanted` those that are, and those that hold folders.
+        """
+        test = None if wanted is None else (lambda f: bool(f.folders) or wanted(f))
+        return ((path, folder) for path, folder in self._every(test) if folder.unreadable is None)
 
     def holds(self, name: str) -> bool:
         """Whether a file of this name lies anywhere."""
-        return any(file.path == name for _, folder in self.all_folders() for file in folder.files)
+        return any(
+            file.path == name
+            for _, folder in self.all_folders(lambda f: _has(f, name))
+            for file in folder.files
+        )
 
     def files_below(self, folder: str) -> tuple[FolderFile, ...]:
         """Every file below `folder`, however deep, in order of path."""
@@ -120,12 +131,18 @@ class Tree:
     def _folder(self, path: str) -> Folder | None:
         if not path:
             return self._root
-        here = self._root.at(path)
+        here = self._root.folders.get(path) or self._root.at(path)
         if here is None or here.unreadable is not None:
             return None
         return None if path.partition("/")[0] == OWN_FOLDER else here
 
-    def _every(self) -> Iterator[tuple[str, Folder]]:
+    def _every(
+        self, wanted: Callable[[Folder], bool] | None = None
+    ) -> Iterator[tuple[str, Folder]]:
+        """Every folder, or those that are wanted and lie below others that are.
+
+        Nearly all are checkpoints that nobody wants, for which no path is made.
+        """
         waiting = [("", self._root)]
         while waiting:
             here = waiting.pop()
@@ -133,9 +150,15 @@ class Tree:
             path, folder = here
             prefix = f"{path}/" if path else ""
             for name, inner in folder.folders.items():
-                if path or name != OWN_FOLDER:
+                if (wanted is None or wanted(inner)) and (path or name != OWN_FOLDER):
                     waiting.append((f"{prefix}{name}", inner))
 
 
-def _path(file: FolderFile) -> str:
-    return file.path
+def _has(folder: Folder, name: str) -> bool:
+    for file in folder.files:  # noqa: SIM110 - a generator for each folder takes longer
+        if file.path == name:
+            return True
+    return False
+
+
+_path = attrgetter("path")

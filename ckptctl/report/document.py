@@ -73,6 +73,11 @@ def summary(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> d
 
 
 def _experiment(experiment: Experiment) -> Document:
+    return {**experiment_head(experiment), "trials": [trial(t) for t in experiment.trials]}
+
+
+def experiment_head(experiment: Experiment) -> Document:
+    """Describe an experiment, its trials left out."""
     return {
         "location": experiment.location,
         "name": experiment.name,
@@ -81,11 +86,11 @@ def _experiment(experiment: Experiment) -> Document:
         "state_file": experiment.state_file,
         "recorded_root": experiment.recorded_root,
         "pending": experiment.pending,
-        "trials": [_trial(t) for t in experiment.trials],
     }
 
 
-def _trial(trial: Trial) -> Document:
+def trial(trial: Trial) -> Document:
+    """Describe one trial."""
     return {
         "trial_id": trial.trial_id,
         "dirname": trial.dirname,
@@ -106,7 +111,7 @@ def _checkpoint(checkpoint: Checkpoint) -> Document:
         "metrics": _metrics(checkpoint.metrics),
         "files": checkpoint.files,
         "size_bytes": checkpoint.size_bytes,
-        "recorded_by": [str(w) for w in checkpoint.recorded_by],
+        "recorded_by": list(checkpoint.recorded_by),
         "saved": checkpoint.saved,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,13 @@ class Scan(Struct, frozen=True, kw_only=True):
 
         return document.scan_document(self.experiments, self.findings)
 
+    @property
+    def json(self) -> Iterator[str]:
+        """The text of that document, piece by piece."""
+        from ckptctl.report import scan_json
+
+        return scan_json.parts(self.experiments, self.findings)
+
 
 class Plans(Struct, frozen=True, kw_only=True):
     """What a verb planned, and what became of it."""
@@ -53,7 +60,7 @@ def _of(module: str) -> Any:  # noqa: ANN401 - a module
 
 
 SCAN: Mapping[str, Callable[[Scan], str]] = {
-    "json": lambda scan: _of("json").render(scan.document),
+    "json": lambda scan: "".join(scan.json),
     "jsonl": lambda scan: _of("jsonl").scan(scan.document),
     "tsv": lambda scan: _of("tsv").render(_of("rows").scan(scan.experiments, scan.findings)),
     "csv": lambda scan: _of("csv").render(_of("rows").scan(scan.experiments, scan.findings)),

@@ -72,11 +72,6 @@ class LocalStore:
         with self._translated("cannot read"):
             return walk(self._root)
 
-    def list_folders(self) -> Folder:
-        """Every entry, as folders within folders; what vanishes meanwhile is left out."""
-        with self._translated("cannot read"):
-            return walk(self._root)
-
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""
         with self._translated("cannot read"):
