@@ -17,6 +17,7 @@ __all__ = ["Converter", "plain"]
 
 _MAX_KEY_PARTS = 16
 _MAX_KEY_TEXT = 200
+_SCALARS = frozenset({int, float, str, bool, type(None)})
 
 
 def plain(
@@ -69,7 +70,20 @@ class Converter:
 
     def mapping(self, pairs: list[tuple[object, object]], depth: int) -> dict[object, object]:
         """A dict of pairs."""
-        return {self.key(key, depth): self(value, depth + 1) for key, value in pairs}
+        if depth >= self._depth:
+            return {self.key(key, depth): self(value, depth + 1) for key, value in pairs}
+        made: dict[object, object] = {}
+        for key, value in pairs:
+            # Nearly all are metrics: texts with numbers, which need no call of their own.
+            own = key if type(key) is str else self.key(key, depth)
+            if type(value) in _SCALARS:
+                self._left -= 1
+                made[own] = value
+            else:
+                made[own] = self(value, depth + 1)
+        if self._left < 0:
+            raise LimitExceeded("more values, or nested deeper, than the limits allow")
+        return made
 
     def key(self, key: object, depth: int) -> object:
         """The key, or a text for it."""

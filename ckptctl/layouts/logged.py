@@ -6,7 +6,7 @@ bytes: so a line becomes a row at once, and its metrics when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -43,6 +43,29 @@ class LogText:
     def result(self, line: int) -> Mapping[str, object]:
         """The whole result on a line that became a row."""
         return cast("Mapping[str, object]", load_json(self._lines[line]))
+
+    def later(self, line: int) -> Mapping[str, object]:
+        """The same, read when it is looked into: only a repair does that."""
+        return _Later(self, line)
+
+
+class _Later(Mapping[str, object]):
+    def __init__(self, log: LogText, line: int) -> None:
+        self._log = log
+        self._line = line
+
+    @cached_property
+    def _result(self) -> Mapping[str, object]:
+        return self._log.result(self._line)
+
+    def __getitem__(self, key: str) -> object:
+        return self._result[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._result)
+
+    def __len__(self) -> int:
+        return len(self._result)
 
 
 # It is filled in after the decoder has made it, and handed out as a row, which is frozen.

@@ -59,7 +59,7 @@ def read_result_log(path: str, data: bytes) -> ResultLog:
     """
     rows = read_rows(data)
     if rows is not None:
-        return ResultLog(path=path, rows=rows, results=LogText(data).result)
+        return ResultLog(path=path, rows=rows, results=LogText(data).later)
     lines = read_lines(data)
     results = {row.line: row.value for row in lines.rows if isinstance(row.value, Mapping)}
     problems = [

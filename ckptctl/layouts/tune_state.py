@@ -149,7 +149,7 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
         raw_index=storage.whole("current_checkpoint_index"),
         index_pointer=f"{base}storage#current_checkpoint_index",
         records=records,
-        latest=_record(latest, f"{meta}{_MANAGER}#_latest_checkpoint_result"),
+        latest=_latest(records, _same_object(manager, latest), latest, meta),
         latest_is=_same_object(manager, latest),
         restore_path=(f"{base}restore_path", restore_path) if restore_path else None,
         restored=_record(restored, f"{base}_restore_checkpoint_result#"),
@@ -194,16 +194,39 @@ def _record(item: Pickled, pointer: str, number: int | None = None) -> StateReco
     metrics = item.at("metrics").plain()
     metrics = metrics if isinstance(metrics, Mapping) else {}
     name = metrics.get("checkpoint_dir_name")
+    own = name if isinstance(name, str) else None
+    return _placed(path, flatten(metrics), own, metrics.get("timestamp"), pointer, number)
+
+
+def _placed(  # noqa: PLR0913, PLR0917 - the parts of one value
+    path: str,
+    metrics: Metrics,
+    dir_name: str | None,
+    timestamp: object,
+    pointer: str,
+    number: int | None = None,
+) -> StateRecord:
     return StateRecord(
         path=path,
-        metrics=flatten(metrics),
-        dir_name=name if isinstance(name, str) else None,
-        timestamp=metrics.get("timestamp"),
+        metrics=metrics,
+        dir_name=dir_name,
+        timestamp=timestamp,
         pointer=pointer,
         path_pointer=f"{pointer}/checkpoint/path",
         name_pointer=f"{pointer}/metrics/checkpoint_dir_name",
         number=number,
     )
+
+
+def _latest(
+    records: tuple[StateRecord, ...], number: int | None, latest: Pickled, meta: str
+) -> StateRecord | None:
+    """The record of the latest; where it is one of the list by identity, that is not read again."""
+    pointer = f"{meta}{_MANAGER}#_latest_checkpoint_result"
+    same = next((r for r in records if r.number == number), None) if number is not None else None
+    if same is None:
+        return _record(latest, pointer)
+    return _placed(same.path, same.metrics, same.dir_name, same.timestamp, pointer)
 
 
 def _same_object(manager: Pickled, latest: Pickled) -> int | None:
