@@ -82,11 +82,14 @@ class LoggedRow(Row, frozen=False, kw_only=True):  # type: ignore[misc]
     checkpointed: bool = field(default=False, name="should_checkpoint")
     result: Mapping[str, object] | None = field(default=None, name="ckptctl: result")
     log: LogText | None = field(default=None, name="ckptctl: log")
+    known: Metrics | None = field(default=None, name="ckptctl: known")
 
     @property  # type: ignore[misc]
     def metrics(self) -> Metrics:
-        """The metrics of this row, read from the text at every call."""
-        return flatten(self.log.result(self.line)) if self.log is not None else {}
+        """The metrics of this row, read from the text when they are first asked for."""
+        if self.known is None:
+            self.known = flatten(self.log.result(self.line)) if self.log is not None else {}
+        return self.known
 
 
 _decode = msgspec.json.Decoder(LoggedRow).decode_lines

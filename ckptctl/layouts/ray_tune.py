@@ -79,11 +79,12 @@ class RayTune:
         notes = _notes(source, dialect, folders)
         mentions.append(partial(state_mentions, state.file, state.trials, references))
         pickles, keys = imported(tree, source, state.file) if source.collect_globals else ((), ())
+        in_state = {t.dirname: t for t in state.trials}
         trials = tuple(
             build_trial(
                 TrialSources(
                     dirname=TrialDir(name),
-                    state=state.by_dirname.get(name),
+                    state=in_state.get(name),
                     state_file=state.file,
                     state_read=state.read,
                     on_storage=name == "." or tree.has_folder(name),
@@ -171,10 +172,6 @@ class _State(Struct, frozen=True, kw_only=True):
     file: str | None
     trials: tuple[StateTrial, ...]
     read: bool
-
-    @property
-    def by_dirname(self) -> Mapping[str, StateTrial]:
-        return {t.dirname: t for t in self.trials}
 
 
 def _read_state_file(tree: Tree, source: Source) -> _State:
