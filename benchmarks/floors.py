@@ -1,0 +1,51 @@
+"""The least that the same work can take in Python: ``python -m benchmarks.floors WHAT PATH``."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+
+from ckptctl.codec.json_records import fallback_bytes, load_json
+from ckptctl.codec.pickle_reader import decode
+
+
+def listing(path: str) -> None:
+    """One `scandir` a folder and one `stat` an entry, and nothing kept."""
+    waiting = [path]
+    while waiting:
+        with os.scandir(waiting.pop()) as found:
+            for item in found:
+                item.stat(follow_symlinks=False)
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(item.path)
+
+
+def state(path: str) -> None:
+    """What a scan asks of a state file, decoded and not looked at."""
+    gc.disable()  # as the command line does
+    (file,) = Path(path).glob("experiment_state-*.json")
+    document = load_json(file.read_bytes())
+    assert isinstance(document, dict)
+    for stored, run in document["trial_data"]:
+        for text, key in ((stored, "storage"), (run, "checkpoint_manager")):
+            data = fallback_bytes(load_json(text)[key])  # type: ignore[index]
+            assert data is not None
+            decode(data)
+
+
+def logs(path: str) -> None:
+    """`json.loads` of every line of every result log."""
+    for file in Path(path).glob("*/result.json"):
+        for line in file.read_bytes().splitlines():
+            json.loads(line)
+
+
+def nothing(path: str) -> None:
+    """The imports of this module, which are taken off."""
+
+
+if __name__ == "__main__":
+    {"listing": listing, "state": state, "logs": logs, "nothing": nothing}[sys.argv[1]](sys.argv[2])
