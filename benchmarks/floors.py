@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from ckptctl.codec.json_records import fallback_bytes, load_json
 from ckptctl.codec.pickle_reader import decode
@@ -27,13 +28,11 @@ def state(path: str) -> None:
     """What a scan asks of a state file, decoded and not looked at."""
     gc.disable()  # as the command line does
     (file,) = Path(path).glob("experiment_state-*.json")
-    document = load_json(file.read_bytes())
-    assert isinstance(document, dict)
+    document: Any = load_json(file.read_bytes())
     for stored, run in document["trial_data"]:
         for text, key in ((stored, "storage"), (run, "checkpoint_manager")):
-            data = fallback_bytes(load_json(text)[key])  # type: ignore[index]
-            assert data is not None
-            decode(data)
+            record: Any = load_json(text)
+            decode(fallback_bytes(record[key]) or b"")
 
 
 def logs(path: str) -> None:
