@@ -9,7 +9,7 @@ KILLS ?= 320
 SECONDS ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test speed kills fuzz faults lint format docs clean rays matrix upgrades
+.PHONY: help demo test speed bench kills fuzz faults lint format docs clean rays matrix upgrades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -41,6 +41,9 @@ fuzz: .venv/.installed-dev ## damage real experiments and long histories for min
 
 faults: .venv/.installed-dev ## crash at every change and run out of room at every one, and count
 	@CKPTCTL_TEST_FAULTS=all $(BIN)/python -m pytest -q tests/faults
+
+bench: .venv/.installed-dev ## what it costs against floors and rivals; writes docs/performance.md
+	@$(BIN)/python -m benchmarks --write
 
 lint: .venv/.installed-dev ## ruff and mypy
 	@$(BIN)/ruff check --quiet .

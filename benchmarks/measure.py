@@ -33,9 +33,7 @@ def in_turns(
             if number:
                 found[name].append(cost)
     return {
-        name: Cost(
-            cpu=statistics.median(c.cpu for c in costs), peak=max(c.peak for c in costs)
-        )
+        name: Cost(cpu=statistics.median(c.cpu for c in costs), peak=max(c.peak for c in costs))
         for name, costs in found.items()
     }
 

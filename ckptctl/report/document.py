@@ -6,7 +6,6 @@ Fields are only ever added. Values are JSON-able here: what JSON cannot hold is 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 
 from ckptctl._version import __version__
@@ -21,7 +20,6 @@ FORMAT_VERSION = "1.0"
 
 Document = dict[str, object]
 _PLAIN = frozenset({int, str, bool, type(None)})
-_LARGEST = sys.float_info.max
 
 
 def jsonable(value: object) -> object:
@@ -117,13 +115,14 @@ def _checkpoint(checkpoint: Checkpoint) -> Document:
 
 
 def _metrics(metrics: Metrics) -> object:
-    """The same mapping where JSON can hold it, as nearly all: copying them takes longer."""
+    """The very mapping, where all of it is usual, as nearly always; else a copy JSON can hold."""
     if type(metrics) is not dict:
         return jsonable(metrics)
     for value in metrics.values():
         kind = type(value)
         if kind is float:
-            if not -_LARGEST <= value <= _LARGEST:
+            # Larger and smaller ones are written with an exponent.
+            if not (0.0001 <= value < 1e16 or value == 0 or 0.0001 <= -value < 1e16):
                 return jsonable(metrics)
         elif kind not in _PLAIN:
             return jsonable(metrics)

@@ -21,15 +21,16 @@ def render(document: Document) -> str:
 
 def indented(value: object, depth: int) -> str:
     """The text of a value that lies so deep in a document; its first line is not indented."""
-    text = _quickly(value, depth)
-    if text is None:
-        text = _whole(json.dumps(value, indent=2, allow_nan=False))
-        text = text.replace("\n", "\n" + "  " * depth)
-    return text
+    text = _whole(json.dumps(value, indent=2, allow_nan=False))
+    return text.replace("\n", "\n" + "  " * depth)
 
 
-def _quickly(value: object, depth: int) -> str | None:
-    """The text where it is ASCII: thirty times as fast, and most are."""
+def quickly(value: object, depth: int) -> str | None:
+    """The same thirty times as fast, where it is ASCII, or None.
+
+    Floats that Python writes with an exponent have to be `spelled` before: others write it in
+    another way.
+    """
     try:
         data = msgspec.json.encode(value)
     except (ValueError, TypeError):  # half a character, a type that it does not know
@@ -40,6 +41,11 @@ def _quickly(value: object, depth: int) -> str | None:
     data = msgspec.json.format(b"[" * depth + data + b"]" * depth, indent=2)
     around = depth * (depth + 1)
     return data[around + 2 * depth : len(data) - around].decode()
+
+
+def spelled(value: object) -> object:
+    """A finite float as Python writes it; anything else as it is."""
+    return msgspec.Raw(repr(value).encode()) if type(value) is float else value
 
 
 def render_line(document: Document) -> str:

@@ -6,11 +6,12 @@ Joined, it is what `json.render` makes of the document, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from ckptctl.model.experiment import Experiment
+from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding
 from ckptctl.report import document
-from ckptctl.report.json import indented
+from ckptctl.report.json import indented, quickly, spelled
 
 
 def parts(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Iterator[str]:
@@ -19,7 +20,7 @@ def parts(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Ite
     yield '  "experiments": '
     yield from _listed(map(_experiment, experiments), 1)
     yield ',\n  "findings": '
-    yield from _listed(([indented(document.finding_document(f), 2)] for f in findings), 1)
+    yield from _listed(([_finding(f)] for f in findings), 1)
     counts = indented(document.summary(experiments, findings), 1)
     yield f',\n  "summary": {counts}\n}}\n'
 
@@ -27,8 +28,26 @@ def parts(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Ite
 def _experiment(experiment: Experiment) -> Iterator[str]:
     yield f"{{\n      {_members(document.experiment_head(experiment), 3)},\n"
     yield '      "trials": '
-    yield from _listed(([indented(document.trial(t), 4)] for t in experiment.trials), 3)
+    yield from _listed(([_trial(t)] for t in experiment.trials), 3)
     yield "\n    }"
+
+
+def _trial(trial: Trial) -> str:
+    told: Any = document.trial(trial)
+    for checkpoint, own in zip(told["checkpoints"], trial.checkpoints, strict=True):
+        if checkpoint["metrics"] is not own.metrics:  # it holds numbers that are unusual
+            values = checkpoint["metrics"].items()
+            checkpoint["metrics"] = {key: spelled(value) for key, value in values}
+    if told["best"]:
+        told["best"]["value"] = spelled(told["best"]["value"])
+    text = quickly(told, 4)
+    return indented(document.trial(trial), 4) if text is None else text
+
+
+def _finding(finding: Finding) -> str:
+    told = document.finding_document(finding)
+    text = quickly(told, 2)
+    return indented(told, 2) if text is None else text
 
 
 def _listed(items: Iterable[Iterable[str]], depth: int) -> Iterator[str]:
