@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ckptctl.layouts.result_log import read_result_log
 
 def main() -> None:
     """Read every result log below a folder, as a scan does."""
+    gc.disable()  # as the command line does
     for file in Path(sys.argv[1]).glob("*/result.json"):
         read_result_log(file.name, file.read_bytes())
 

@@ -76,7 +76,7 @@ class LoggedRow(Row, frozen=False, kw_only=True):  # type: ignore[misc]
     """
 
     line: int = field(default=-1, name="ckptctl: line")
-    has_name: bool = field(default=False, name="ckptctl: has_name")
+    has_name: bool = field(default=True, name="ckptctl: has_name")
     name: str | None = field(default=_UNSAID, name="checkpoint_dir_name")
     training_iteration: int | None = None
     checkpointed: bool = field(default=False, name="should_checkpoint")
@@ -97,25 +97,23 @@ _decode = msgspec.json.Decoder(LoggedRow).decode_lines
 
 def read_rows(data: bytes) -> tuple[Row, ...] | None:
     """The rows of a log in which every line is a whole result of the usual kind, else None."""
-    # What is skipped by the decoder is not looked at, and every line counts, also a blank one.
-    if not (data.isascii() or _is_text(data)) or data[:1] == b"\n" or b"\n\n" in data:
+    # What the decoder skips it does not look at.
+    if not (data.isascii() or _is_text(data)):
         return None
     try:
         rows = _decode(data)
     except (ValueError, RecursionError, MemoryError):
         return None
+    # It skips blank lines too, which count.
     if len(rows) != data.count(b"\n") + (not data.endswith(b"\n")):
         return None
     log = LogText(data)
     for line, row in enumerate(rows):
         row.line = line
         row.log = log
-        if row.name is _UNSAID:
+        if not row.name:
+            row.has_name = row.name is not _UNSAID
             row.name = None
-        else:
-            row.has_name = True
-            if not row.name:
-                row.name = None
     return tuple(rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 
 from msgspec import Struct, field
 
@@ -143,6 +144,9 @@ class Record(Struct, frozen=True, kw_only=True):
         return self.metrics.get(ESTIMATED) is True
 
 
+_NO_METRICS: Metrics = MappingProxyType({})
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One line of the result log that was read whole."""
 
@@ -152,7 +156,7 @@ class Row(Struct, frozen=True, kw_only=True):
     """Whether the key ``checkpoint_dir_name`` is there at all."""
     name: str | None
     training_iteration: int | None
-    metrics: Metrics = field(default_factory=dict)
+    metrics: Metrics = _NO_METRICS
     trial_id: str | None = None
     timestamp: int | float | None = None
     time_total_s: float | None = None
