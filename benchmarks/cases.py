@@ -15,7 +15,7 @@ from benchmarks.generate import generate
 from benchmarks.measure import Cost, in_turns
 
 PYTHON = sys.executable
-CKPTCTL = [PYTHON, "-m", "ckptctl"]
+CKPTCTL = [str(Path(sys.executable).with_name("ckptctl"))]
 BARE = [PYTHON, "-c", "pass"]
 
 
