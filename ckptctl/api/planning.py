@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ckptctl._version import __version__
 from ckptctl.api._cost import cost
-from ckptctl.errors import UsageError
+from ckptctl.errors import JournalError, UsageError
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Plan, TreeFile
 
@@ -31,6 +31,7 @@ def plan_rename(
     from ckptctl.model.template import Template
     from ckptctl.planner.rename import plan_rename as draft_rename
 
+    _require_closed(experiment, "rename")
     draft = draft_rename(
         experiment,
         Template.parse(template),
@@ -56,6 +57,7 @@ def plan_reindex(
     from ckptctl.planner.reindex_by import plan_reindex_by
     from ckptctl.planner.repair import plan_repair
 
+    _require_closed(experiment, "reindex")
     if by is None:
         draft = plan_repair(
             experiment,
@@ -90,8 +92,25 @@ def plan_migrate(
     """
     from ckptctl.planner.migrate import plan_migrate as draft_migrate
 
+    _require_closed(experiment, "migrate")
     draft = draft_migrate(experiment, to_ray, to_pyarrow, python=to_python, unsafe=unsafe)
     return _plan(experiment, draft, "migrate")
+
+
+def _require_closed(experiment: Experiment, command: str) -> None:
+    """Raise JournalError where an apply is half done: nothing true can be planned from that."""
+    if experiment.pending is None:
+        return
+    from ckptctl.executor.work import ways_out
+
+    at_work = "" if experiment.lock_holder is None else f": {experiment.lock_holder} is at work"
+    raise JournalError(
+        f"cannot {command}: {experiment.location}: {experiment.pending} is pending{at_work}",
+        hint=ways_out(experiment.location)
+        if not at_work
+        else f"wait until it has finished, or where it has ended: {ways_out(experiment.location)}",
+        location=experiment.location,
+    )
 
 
 def _plan(experiment: Experiment, draft: Draft, command: str) -> Plan:

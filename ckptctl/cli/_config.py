@@ -12,6 +12,8 @@ from ckptctl.cli._settings import OPTIONS, Bad, Setting, Settings, from_table, f
 from ckptctl.errors import UsageError
 
 NAME = "ckptctl.toml"
+_RAYS_OWN = frozenset({"tuner.pkl", "checkpoint_manager_snapshot.json", ".validate_storage_marker"})
+"""What Ray keeps in the folder of an experiment, beside its state files."""
 PREFIX = "CKPTCTL_"
 
 _VARIABLES = {f"{PREFIX}{key.upper().replace('-', '_')}": key for key in (*OPTIONS, "ignore")}
@@ -58,18 +60,46 @@ def _named(path: str) -> Mapping[str, object]:
     return table
 
 
+def _is_experiment(folder: str) -> bool:
+    """Whether Ray keeps an experiment here, which may have come from anywhere."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    return any(n in _RAYS_OWN or n.startswith("experiment_state-") for n in names)
+
+
+def _outside(folder: str) -> str:
+    """The folder, or where it lies in an experiment, the one around that."""
+    found, above = folder, folder
+    while True:
+        if _is_experiment(above):
+            found = os.path.dirname(above)
+        if above == os.path.dirname(above):
+            return found
+        above = os.path.dirname(above)
+
+
 def _nearest(folder: str) -> tuple[Mapping[str, object], str] | None:
     while True:
-        path = os.path.join(folder, NAME)
-        if os.path.isfile(path):
-            return _read(path), path
-        path = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(path) and (part := _own_part(_read(path, lenient=True))) is not None:
-            return part, path
-        above = os.path.dirname(folder)
+        found = _in(folder)
+        outside = folder if found is None else _outside(folder)
+        if found is not None and outside == folder:
+            return found
+        above = os.path.dirname(folder) if outside == folder else outside
         if above == folder:
             return None
         folder = above
+
+
+def _in(folder: str) -> tuple[Mapping[str, object], str] | None:
+    path = os.path.join(folder, NAME)
+    if os.path.isfile(path):
+        return _read(path, lenient=_outside(folder) != folder), path
+    path = os.path.join(folder, "pyproject.toml")
+    if os.path.isfile(path) and (part := _own_part(_read(path, lenient=True))) is not None:
+        return part, path
+    return None
 
 
 def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:

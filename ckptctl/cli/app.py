@@ -10,7 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from ckptctl._version import __version__
+from ckptctl.cli import _options as o
 from ckptctl.cli._verb import SETTINGS, write_examples
+from ckptctl.errors import UsageError
 
 HOMES: Mapping[str, str] = {
     "scan": "scan",
@@ -59,7 +61,7 @@ def app_of(argv: Iterable[str] = ()) -> typer.Typer:
     )
     for home in (HOMES[verb],) if verb in HOMES else dict.fromkeys(HOMES.values()):
         import_module(f"ckptctl.cli.{home}").register(app)
-    app.callback()(_main)
+    app.callback(invoke_without_command=True)(_main)
     return app
 
 
@@ -69,23 +71,14 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _settings(asked: bool) -> None:
-    if asked:
-        from ckptctl.cli import _config
-        from ckptctl.cli._show_config import shown
-
-        print(shown(_config.load(), {}), end="")
-        raise typer.Exit
-
-
 def _main(
+    context: typer.Context,
     *,
+    config: o.Config = None,
     show_config: Annotated[
         bool,
         typer.Option(
             "--show-config",
-            callback=_settings,
-            is_eager=True,
             help="Print the settings, and where each comes from.",
         ),
     ] = False,
@@ -100,3 +93,17 @@ def _main(
     ] = False,
 ) -> None:
     """Inspect and mend Ray Tune experiment folders: checkpoint names, indices, and the records."""
+    if show_config:
+        from ckptctl.cli import _config
+        from ckptctl.cli._show_config import shown
+
+        print(shown(_config.load(config), {}), end="")
+        raise typer.Exit
+    verb = context.invoked_subcommand
+    if verb is not None and config is not None:
+        raise UsageError(
+            f"--config {config} stands before the verb, where it holds for --show-config alone",
+            hint=f"ckptctl {verb} … --config {config}",
+        )
+    if verb is None:
+        raise UsageError("no verb is given", hint="ckptctl --help")

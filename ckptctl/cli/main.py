@@ -35,6 +35,13 @@ def main(argv: list[str]) -> int:
     return _run(argv or ["--help"])
 
 
+def _silenced() -> int:
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+
+
 def _run(argv: list[str]) -> int:
     import gc
     import os
@@ -51,8 +58,11 @@ def _run(argv: list[str]) -> int:
     except (CkptctlError, typer.TyperException) as error:
         return _failed(error, argv)
     except BrokenPipeError:  # whoever reads the help has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        return _silenced()
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # typer ends so
+            return _silenced()
+        raise
     except (KeyboardInterrupt, typer.Abort):
         code = ExitCode.CANCELLED
     except Exception as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ckptctl.errors import LayoutError
+from ckptctl.errors import LayoutError, UsageError
 from ckptctl.layouts.base import ALONE, Layout, Match, Source
 from ckptctl.layouts.plain import Plain, plain_roots
 from ckptctl.layouts.ray_train_v2 import RayTrainV2
@@ -59,7 +59,7 @@ def by_name(name: str) -> Layout:
                 hint=f"it is {point.value}, of another package",
             ) from error
     known = ", ".join(name for layout in LAYOUTS for name in layout.names)
-    raise LayoutError(f"no layout is called {name}", hint=f"take one of: {known}")
+    raise UsageError(f"no layout is called {name}", hint=f"take one of: {known}")
 
 
 def detect(tree: Tree) -> tuple[Layout, Match] | None:

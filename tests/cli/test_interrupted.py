@@ -72,6 +72,35 @@ def test_a_killed_apply_is_a_finding_and_blocks_the_next(
     assert "pending" in ckptctl("history", place).out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rename", "--to", TEMPLATE),
+        ("rename", "--to", "checkpoint_{index:06d}", "--check"),
+        ("rename", "--to", "checkpoint_{index:06d}", "-n"),
+        ("reindex", "--check"),
+        ("reindex", "--yes"),
+        ("reindex", "--by", "sequential", "-n"),
+        ("migrate", "--to-ray", "2.60.0", "-n"),
+    ],
+)
+def test_nothing_is_planned_from_what_is_half_done(
+    ckptctl: Call, killed: tuple[Path, dict[str, bytes]], words: tuple[str, ...]
+) -> None:
+    place, _ = killed
+    verb, *rest = words
+    answer = ckptctl(verb, place, *rest)
+    assert (answer.code, answer.out) == (11, "")
+    assert f"ckptctl resume {place}" in answer.err and f"ckptctl undo {place}" in answer.err
+
+
+def test_who_is_at_work_is_told(ckptctl: Call, killed: tuple[Path, dict[str, bytes]]) -> None:
+    place, _ = killed
+    answer = ckptctl("rename", place, "--to", "checkpoint_{index:06d}", "--check")
+    assert answer.code == 11
+    assert "is at work" in answer.err and "wait until it has finished" in answer.err
+
+
 def test_a_killed_apply_can_be_finished(
     ckptctl: Call, killed: tuple[Path, dict[str, bytes]]
 ) -> None:

@@ -275,3 +275,35 @@ def test_a_baseline_is_the_same_for_the_same_findings(
     assert texts[0] == texts[1]
     assert str(place) not in texts[0]
     assert json.loads(texts[0])["format"] == 1
+
+
+@pytest.mark.parametrize("where", ["", "trial"])
+def test_a_file_that_came_with_an_experiment_is_passed_over(
+    ckptctl: Call, copy: Copy, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    place = copy("killed--ray-2.54.1")
+    trial = next(p for p in place.iterdir() if p.is_dir())
+    monkeypatch.chdir(trial if where else place)
+    for folder in (place, trial):
+        (folder / "pyproject.toml").write_text('[tool.ckptctl]\nfail-on = "never"\n')
+        assert ckptctl("scan", place).code == 1
+        (folder / "ckptctl.toml").write_text("broken = [")
+        assert ckptctl("scan", place).code == 1
+    (place.parent / "ckptctl.toml").write_text('fail-on = "never"\n')
+    assert ckptctl("scan", place).code == 0
+    assert str(place.parent / "ckptctl.toml") in ckptctl("--show-config").out
+
+
+def test_a_file_can_be_named_with_show_config_alone(ckptctl: Call, home: Path) -> None:
+    other = home / "other.toml"
+    other.write_text('fail-on = "info"\n')
+    named = ("--config", str(other))
+    assert tomllib.loads(ckptctl(*named, "--show-config").out)["fail-on"] == "info"
+    assert tomllib.loads(ckptctl("--show-config", *named).out)["fail-on"] == "info"
+    assert ckptctl(*named).code == 2
+    assert ckptctl(*named, "scan", home).code == 2
+
+
+def test_an_unknown_layout_is_a_wrong_argument(ckptctl: Call, copy: Copy) -> None:
+    answer = ckptctl("scan", copy("killed--ray-2.54.1"), "--layout", "zzz")
+    assert answer.code == 2 and "ray-tune" in answer.err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ckptctl
-from ckptctl.errors import LayoutError
+from ckptctl.errors import LayoutError, UsageError
 from ckptctl.layouts import by_name
 
 CODE = """
@@ -59,5 +59,5 @@ def test_nothing_is_loaded_that_is_not_asked_for(package: None) -> None:
 def test_a_broken_one_says_whose_it_is(package: None) -> None:
     with pytest.raises(LayoutError, match="the layout bad cannot be loaded: AttributeError"):
         by_name("bad")
-    with pytest.raises(LayoutError, match="no layout is called nobody"):
+    with pytest.raises(UsageError, match="no layout is called nobody"):
         by_name("nobody")
