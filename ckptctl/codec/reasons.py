@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 
 import msgspec
 
@@ -71,6 +70,8 @@ def reason_of(error: BaseException) -> str:
     For what `json`, `tomllib`, msgspec and the decoding of text raise. Errors of this package
     keep their own words.
     """
+    import tomllib  # a scan that meets no trouble needs none of it
+
     match error:
         case json.JSONDecodeError():
             return _json(error)

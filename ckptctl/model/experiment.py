@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from msgspec import Struct, field
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, Metrics, TrialDir
 from ckptctl.model.heap import Heap, Priority
+from ckptctl.model.names import natural_key
 from ckptctl.model.pickles import Pickle, StateKeys
 from ckptctl.model.stages import NO_SETTINGS, Lightning, RunSettings
 
@@ -270,6 +272,10 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     def checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of this name among the trial's own, or None."""
+        place = bisect_left(self.checkpoints, natural_key(name), key=_natural)
+        if place < len(self.checkpoints) and self.checkpoints[place].name == name:
+            return self.checkpoints[place]
+        # Whoever made the trial may have another order; and what is not there is rarely asked for.
         return next((c for c in self.checkpoints if c.name == name), None)
 
     @property
@@ -288,6 +294,14 @@ class Trial(Struct, frozen=True, kw_only=True):
     def saves(self) -> tuple[Checkpoint, ...]:
         """The folders in the order in which they were saved."""
         return tuple(sorted(self.folders, key=_place))
+
+
+def _natural(checkpoint: Checkpoint) -> tuple[tuple[tuple[str, int], ...], str]:
+    return natural_key(checkpoint.name)
+
+
+def _dirname(trial: Trial) -> str:
+    return trial.dirname
 
 
 def _place(checkpoint: Checkpoint) -> int:
@@ -348,4 +362,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
 
     def trial(self, dirname: str) -> Trial | None:
         """The trial with this folder, or None."""
+        place = bisect_left(self.trials, dirname, key=_dirname)
+        if place < len(self.trials) and self.trials[place].dirname == dirname:
+            return self.trials[place]
         return next((t for t in self.trials if t.dirname == dirname), None)

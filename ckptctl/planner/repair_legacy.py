@@ -62,7 +62,8 @@ def repair_heap(experiment: Experiment, trial: Trial, *, unsafe: bool) -> Record
     if shape is None or heap is None or trial.trial_root is None:
         return RecordRepair(edits=(), dropped=(), added=(), latest=None, count=0)
     kept = kept_records(experiment, trial)
-    dropped = tuple(r for r in trial.records if r not in kept)
+    staying = {id(r) for r in kept}
+    dropped = tuple(r for r in trial.records if id(r) not in staying)
     added = new_saves(experiment, trial, unsafe=unsafe)
     gone = latest_is_gone(experiment, trial)
     if not unsafe and dropped and not kept and not added and gone:

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.generate import generate
 from ckptctl.checker import check
@@ -52,3 +53,13 @@ def test_every_folder_is_listed_once_and_every_record_opened_once(
     assert set(opened.values()) == {1}
     # A log and its table of each trial, and the state.
     assert len(opened) == 2 * TRIALS + 1
+
+
+def test_trials_and_checkpoints_are_found_without_going_through_all(made: Path) -> None:
+    [experiment] = scan(str(made))
+    for trial in experiment.trials:
+        assert experiment.trial(trial.dirname) is trial
+        assert all(trial.checkpoint(c.name) is c for c in trial.checkpoints)
+    assert experiment.trial("none") is None and experiment.trials[0].checkpoint("none") is None
+    backwards = replace(experiment, trials=experiment.trials[::-1])
+    assert all(backwards.trial(t.dirname) is t for t in experiment.trials)
