@@ -39,9 +39,9 @@ class Call(Struct, frozen=True, kw_only=True):
         """Whether a checkpoint that gets no name is a reason to refuse."""
         return not (self.skip and isinstance(why, (MetricMissing, MetricNotFinite)))
 
-    def passes(self, template: Template) -> bool:
-        """Whether a template makes new names, and nothing speaks against them."""
-        changes = False
+    def passes(self, template: Template, *, anew: bool = True) -> bool:
+        """Whether nothing speaks against the names of a template; with `anew`, they are new."""
+        changes = not anew
         for ground in self.grounds:
             given = give(ground, template)
             if any(self.fails(failure.why) for failure in given.failures):
@@ -56,6 +56,10 @@ class Call(Struct, frozen=True, kw_only=True):
         """The smallest change of the first of these that passes and renames anything."""
         fresh = (template for template in templates if not self._is_settled(template))
         return propose(fresh, lambda t: bool(t.fields) and self.passes(t), names=self.names)
+
+    def plain(self) -> Proposal | None:
+        """The plainest template that passes, be it that its names are there already."""
+        return propose((), lambda t: self.passes(t, anew=False), names=self.names)
 
     def _is_settled(self, template: Template) -> bool:
         """Whether a template makes the names that are there: a wider one would say no more."""

@@ -78,5 +78,7 @@ def _helped(call: Call, template: Template, refusals: tuple[Refusal, ...]) -> It
                 "no precision or width keeps this template in order; --allow-reorder takes it so",
                 call.line(template, "--allow-reorder"),
             )
+        elif (plain := call.plain()) is not None:
+            lines = (call.line(plain.template),)
     for refusal in refusals:
         yield refusal if refusal.help else replace(refusal, help=lines)

@@ -107,7 +107,7 @@ def _would_pass(
                 leaving.line(proposal.template),
             )
     changes = {g[0].why.field: _instead(g[0].why, template) for g in groups}
-    proposal = call.proposal(mended(template, changes))
+    proposal = call.proposal(mended(template, changes)) or call.plain()
     return () if proposal is None else (call.line(proposal.template),)
 
 
