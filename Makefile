@@ -9,7 +9,7 @@ KILLS ?= 320
 SECONDS ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test speed bench kills fuzz faults lint format docs clean rays matrix upgrades
+.PHONY: help demo test speed bench kills fuzz faults lint format docs clean rays matrix upgrades policies
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -63,8 +63,11 @@ matrix: .venv/.installed-dev ## judge ckptctl with nine Rays (what is fresh is n
 upgrades: .venv/.installed-dev ## judge migrate with every pair of Rays (what is fresh is not run again), and write docs/upgrading-ray.md
 	@$(BIN)/python -m tests.upgrades
 
+policies: .venv/.installed-dev ## ask three Rays what each trainer does with each setting, and write docs/trainers.md
+	@$(BIN)/python -m tests.policies
+
 clean: ## remove what the other targets made
-	@rm -rf .venv .rays .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	@rm -rf .venv .rays .rays-ml .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
