@@ -29,7 +29,7 @@ WANTED: dict[str, tuple[str, ...]] = {
     "2.40.0": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn<1.6"),
     "2.54.1": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn", "pandas<3"),
 }
-_PINNED = ("numpy", "pandas", "pyarrow", "pydantic")
+_PINNED = ("numpy", "pandas", "pyarrow", "pydantic", "ray")
 
 
 def extras_folder() -> Path:

@@ -42,12 +42,17 @@ def installed() -> Iterator[Path]:
 
 
 def run(
-    version: str, jobs: Sequence[Job], *, v2: bool = False, rays: Path | None = None
+    version: str,
+    jobs: Sequence[Job],
+    *,
+    v2: bool = False,
+    rays: Path | None = None,
+    with_ckptctl: bool = True,
 ) -> list[Job]:
     """What each job ended with; those of one call share one Ray."""
     environment = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
     with installed() as path, tempfile.TemporaryDirectory(prefix="jobs-") as home:
-        environment |= {"HOME": home, "PYTHONPATH": str(path)}
+        environment |= {"HOME": home, "PYTHONPATH": str(path) if with_ckptctl else home}
         environment |= {"RAY_TRAIN_V2_ENABLED": "1" if v2 else "0"}
         done = subprocess.run(
             [python_of(version, rays), SCRIPT],

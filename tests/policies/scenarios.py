@@ -39,12 +39,14 @@ PLAIN: list[Job] = [
     FUNCTION | {"name": "plain", "retries": 0},
     {"kind": "function", "name": "plain", "restore": True},
 ]
+GONE = FUNCTION | {"name": "gone", "retries": 0}
+"""It is restored where there is no ckptctl."""
 REFUSED: list[Job] = [
     {"kind": "function", "name": "function-frequency", "config": {"checkpoint_frequency": 2}},
     {"kind": "trainer", "name": "trainer-at-end", "config": {"checkpoint_at_end": False}},
 ]
 V1 = {
-    "2.54.1": [*INDEX, FUNCTION, CLASS, *PLAIN, *REFUSED],
+    "2.54.1": [*INDEX, FUNCTION, CLASS, *PLAIN, GONE, *REFUSED],
     "2.9.3": [*INDEX, FUNCTION],
 }
 

@@ -17,6 +17,7 @@ from tests.judge.experiments import checkpoint_names
 from tests.judge.judge import MissingRay
 from tests.policies.jobs import Job, python_of, run
 from tests.policies.scenarios import NAMING, V1, V2
+from tests.policies.uninstalled import mentions
 
 pytestmark = pytest.mark.judge
 V1_RAY = pytest.mark.parametrize("version", ["2.54.1"])
@@ -97,6 +98,17 @@ def test_a_run_restored_without_the_hook_goes_on_behind_its_names(version: str) 
     storage, answers = made(version)
     assert answers["plain-restored"]["error"] is None
     assert errors(storage / "plain") == []
+
+
+@V1_RAY
+def test_what_is_written_is_read_where_ckptctl_is_not_installed(version: str) -> None:
+    storage, _ = made(version)
+    for name in ("index", "function", "class", "plain"):
+        assert mentions(storage / name) == []
+    job = {"kind": "function", "storage": str(storage), "name": "gone", "restore": True}
+    (answer,) = run(version, [job], with_ckptctl=False)
+    assert answer["error"] is None
+    assert names(version, "gone")[-1] == "checkpoint_000005"
 
 
 @V2_RAY

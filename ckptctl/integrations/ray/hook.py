@@ -101,7 +101,7 @@ def _current() -> Naming | None:
 
 
 def _prepare() -> None:
-    """Look at this Ray, and teach its `Trial` to write and read contexts; once a process."""
+    """Look at this Ray, and teach its `Trial` to take contexts over; once a process."""
     if _READY:
         return
     ray = _ray()
@@ -111,7 +111,6 @@ def _prepare() -> None:
     asks = hasattr(Experiment, "_storage_context_cls")
     if not asks or not hasattr(StorageContext, "_update_checkpoint_index"):
         raise _too_old(ray.__version__)
-    _write_plainly(Trial)
     _adopt_when_restored(Trial)
     _refuse_train_v2()
     _READY.append(True)
@@ -137,21 +136,6 @@ def _too_old(version: str) -> UsageError:
         hint="run without it, and afterwards: ckptctl reindex LOCATION --by POLICY, "
         "ckptctl rename LOCATION --to TEMPLATE",
     )
-
-
-def _write_plainly(trial: Any) -> None:
-    from ckptctl.integrations.ray.storage import unhooked
-
-    original = trial.__getstate__
-
-    @functools.wraps(original)
-    def getstate(self: Any) -> dict[str, Any]:
-        state: dict[str, Any] = original(self)
-        if state.get("storage") is not None:
-            state["storage"] = unhooked(state["storage"])
-        return state
-
-    trial.__getstate__ = getstate
 
 
 def _adopt_when_restored(trial: Any) -> None:

@@ -5,12 +5,13 @@ trainers, the session's. Each counts for itself, from other metrics (Ray 2.8 to 
 one that saves decides, and the name travels in the result as ``checkpoint_dir_name``, the key
 that Ray itself uses for functions; every other copy takes index and name from there.
 
-In the experiment state Ray's own class is written, with the settings as plain text beside, so
-that an experiment is restored where ckptctl is not installed.
+To a file Ray's own class is written, with the settings as plain text in it, so that an experiment
+is restored where ckptctl is not installed.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import MutableMapping
 from typing import Any
@@ -23,8 +24,6 @@ from ckptctl.model.experiment import TrainableKind
 from ckptctl.model.names import index_of
 
 _KEY = "checkpoint_dir_name"
-_RECORDED = "ckptctl_naming"
-"""The attribute of a plain context that says how its run was named."""
 _log = logging.getLogger("ckptctl")
 
 
@@ -88,20 +87,43 @@ class NamingStorage(StorageContext):
         owned = (a for a in actors.values() if getattr(a, "_storage", None) is self)
         return next(owned, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Tell the workers of a trainer at which iteration they begin."""
-        state = dict(self.__dict__)
+    def __copy__(self) -> NamingStorage:
+        """Each trial gets a copy of its own."""
+        return hooked(self, self.ckptctl_naming)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NamingStorage:
+        """As deep as Ray's own goes, in this class."""
+        new = NamingStorage.__new__(NamingStorage)
+        memo[id(self)] = new
+        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return new
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Travel to workers as what this is, and be written to files as Ray's own class.
+
+        The state of an experiment holds a context in each trial, and in the searcher's state too.
+        """
+        if not _is_sent():
+            # The form of old protocols: that of new ones is for objects of the class itself.
+            return unhooked(self).__reduce__()
         trainable = self._trainable()
-        if trainable is not None:
-            state["ckptctl_base"] = trainable._iteration
-        return state
+        if trainable is not None:  # so that the workers of a trainer know where they begin
+            self.ckptctl_base = trainable._iteration
+        return super().__reduce_ex__(protocol)
+
+
+def _is_sent() -> bool:
+    """Whether Ray is passing an object to another process, and not writing it to a file."""
+    if not ray.is_initialized():
+        return False
+    context = ray._private.worker.global_worker.get_serialization_context()
+    return bool(context.is_in_band_serialization())
 
 
 def hooked(storage: StorageContext, naming: Naming) -> NamingStorage:
     """The same context, which decides by `naming` from now on."""
     new = NamingStorage.__new__(NamingStorage)
     new.__dict__.update(storage.__dict__)
-    new.__dict__.pop(_RECORDED, None)
     new.ckptctl_naming = naming
     return new
 
@@ -113,7 +135,7 @@ def unhooked(storage: StorageContext) -> StorageContext:
     new = StorageContext.__new__(StorageContext)
     own = ("ckptctl_naming", "ckptctl_name", "ckptctl_base")
     new.__dict__.update({k: v for k, v in storage.__dict__.items() if k not in own})
-    new.__dict__[_RECORDED] = storage.ckptctl_naming.shown
+    new.__dict__["ckptctl_naming"] = storage.ckptctl_naming.shown
     return new
 
 
