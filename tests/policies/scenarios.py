@@ -35,10 +35,6 @@ CLASS: Job = {
     "retries": 1,
     "config": {"checkpoint_frequency": 2, "num_to_keep": 2},
 }
-PLAIN: list[Job] = [
-    FUNCTION | {"name": "plain", "retries": 0},
-    {"kind": "function", "name": "plain", "restore": True},
-]
 GONE = FUNCTION | {"name": "gone", "retries": 0}
 """It is restored where there is no ckptctl."""
 REFUSED: list[Job] = [
@@ -46,8 +42,8 @@ REFUSED: list[Job] = [
     {"kind": "trainer", "name": "trainer-at-end", "config": {"checkpoint_at_end": False}},
 ]
 V1 = {
-    "2.54.1": [*INDEX, FUNCTION, CLASS, *PLAIN, GONE, *REFUSED],
-    "2.9.3": [*INDEX, FUNCTION],
+    "2.54.1": [*INDEX, FUNCTION, CLASS, GONE, *REFUSED],
+    "2.9.3": INDEX,
 }
 
 RANKED = {

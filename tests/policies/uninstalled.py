@@ -1,4 +1,4 @@
-"""What the integration leaves in files names nothing of ckptctl's, so that Ray alone can read it."""
+"""Whether what the integration leaves in files can be read by Ray alone."""
 
 from __future__ import annotations
 
