@@ -100,6 +100,7 @@ def _lightning(experiment: Experiment, trial: Trial) -> Iterator[Setting]:
         yield from _stopper(stopper)
 
 
+_TAKEN_OVER = "a CheckpointConfig in which nothing is set takes it over, another does not"
 _OWN_FILES = "only of the files in its own working folder, which no restore sees"
 
 
@@ -117,13 +118,15 @@ def _saver(saver: Saver, found: Lightning) -> Iterator[Setting]:
 
     kept = kept_of(saver, found)
     # In Ray 2.6 the callback itself reports; since 2.7 a callback of its own does, every epoch.
-    reports = "and reports each" if saver.name == "RayModelCheckpoint" else _OWN_FILES
+    legacy = saver.name == "RayModelCheckpoint"
+    reports = "and reports each" if legacy else _OWN_FILES
     yield row("saves", _interval(saver), f"{saver.name} saves, {reports}")
     yield row("monitor", saver.monitor, f"{saver.name} ranks by it")
     yield row("mode", saver.mode, "which end of the metric is best")
     if saver.keeps is not None:
         told = "set" if saver.keeps_exactly else "as many as it holds after dropping others"
-        why = f"{told}; {_OWN_FILES}" if kept is not None else "it may be going to hold more"
+        concerns = _TAKEN_OVER if legacy else _OWN_FILES
+        why = f"{told}; {concerns}" if kept is not None else "it may be going to hold more"
         exact = saver.keeps_exactly
         yield row("save_top_k", saver.keeps, why, exact=exact)
 
