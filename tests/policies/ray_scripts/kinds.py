@@ -153,7 +153,7 @@ def restored(job):
     )
 
 
-def scaling(workers=1):
+def scaling(workers=1, cpus=0.5):
     import ray.train
 
     try:
@@ -162,7 +162,7 @@ def scaling(workers=1):
         from ray.air import ScalingConfig
     # Of two CPUs a trainer and two workers are to have what they need.
     return ScalingConfig(
-        num_workers=workers, trainer_resources={"CPU": 0}, resources_per_worker={"CPU": 0.5}
+        num_workers=workers, trainer_resources={"CPU": 0}, resources_per_worker={"CPU": cpus}
     )
 
 
@@ -193,7 +193,7 @@ def boosted(job):
 
     rows = [{"x": float(n), "z": float(n % 5), "y": n % 2} for n in range(64)]
     data = {"train": ray.data.from_items(rows)}
-    common = {"scaling_config": scaling(), "run_config": run_config(job)}
+    common = {"scaling_config": scaling(cpus=1), "run_config": run_config(job)}
     rounds = job.get("rounds", 6)
     if job["kind"] == "xgboost":
         from ray.train.xgboost import XGBoostTrainer
@@ -224,7 +224,7 @@ def xgboost_loop():
         data,
         num_boost_round=6,
         evals=[(data, "train")],
-        callbacks=[RayTrainReportCallback(frequency=2, checkpoint_at_end=False)],
+        callbacks=[RayTrainReportCallback(frequency=3, checkpoint_at_end=False)],
     )
 
 
