@@ -17,7 +17,7 @@ page{but}.
   `=False`. A list is the training iterations of the checkpoints that were there afterwards.
 - *refused*: Ray raises an error before anything is trained.
 - *ranked*: `num_to_keep=2` by a loss, `min`: the iterations of the checkpoints that stayed, the
-  best two and the latest.
+  best two and the latest. Train V2 counts no iterations: there it is the order of the saves.
 
 """
 _COLUMNS = ("ranked", "frequency", "at_end_true", "at_end_false")
