@@ -102,7 +102,13 @@ def _require_closed(experiment: Experiment, command: str) -> None:
     if experiment.pending is None:
         return
     from ckptctl.executor.work import ways_out
+    from ckptctl.journal.records import MEND
+    from ckptctl.journal.store import Journal
+    from ckptctl.storage.location import open_reader
 
+    entry = Journal(open_reader(experiment.location)).pending()
+    if entry is not None and entry.damage is not None:
+        raise JournalError(entry.damage, hint=MEND, location=experiment.location)
     at_work = "" if experiment.lock_holder is None else f": {experiment.lock_holder} is at work"
     raise JournalError(
         f"cannot {command}: {experiment.location}: {experiment.pending} is pending{at_work}",
