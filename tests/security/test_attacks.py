@@ -354,6 +354,8 @@ def walk(place: Path) -> None:
         ("undo",),
         ("reindex", "--by", "sequential"),
         ("undo",),
+        ("migrate", "--to-ray", "2.40.0", "--to-pyarrow", "18.0.0", "--unsafe"),
+        ("undo",),
     ):
         change(words[0], place, *words[1:])
     run("history", place, "--prune", "--yes")
