@@ -13,12 +13,23 @@ from tests.judge.judge import Judge, MissingRay
 
 # One of every way in which Ray keeps its books, and the newest.
 VERSIONS = ("2.7.2", "2.9.3", "2.54.1", "2.60.0")
+NEWEST = "2.60.0"
+"""It keeps its books as 2.54.1 does: it is asked what differs where one of them changes."""
+ASKED_OF_THE_NEWEST = (
+    "test_a_class_trainable_counts_by_iteration_again",
+    "test_a_failed_run_is_read_and_goes_on",
+    "test_a_population_is_renumbered",
+    "test_folders_that_the_log_knows_are_registered",
+    "test_gaps_of_retention_are_closed",
+    "test_ray_finds_the_same_checkpoints_and_goes_on",
+    "test_the_record_of_a_removed_folder_is_dropped",
+)
 STAGES_IN_HOME = ("2.7.2", "2.9.3")
 """The Rays whose driver keeps its copy in a folder that the user can choose."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Only what a Ray can do is asked of it."""
+    """Only what a Ray can do is asked of it; CKPTCTL_JUDGE=all asks the newest everything."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
@@ -29,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _applies(item: pytest.Item) -> bool:
     params = getattr(getattr(item, "callspec", None), "params", {})
     version = params.get("judge")
+    if version == NEWEST and os.environ.get("CKPTCTL_JUDGE") != "all":
+        return item.name.partition("[")[0] in ASKED_OF_THE_NEWEST
     if str(params.get("how", "")).startswith("local-"):
         return version in STAGES_IN_HOME
     if "moved_experiment_is_renamed" in item.name:
