@@ -47,6 +47,8 @@ class CkptctlError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"help: {hint}")  # a traceback shows it
         self.location = location
 
 

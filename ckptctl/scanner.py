@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Protocol
 
@@ -32,6 +33,8 @@ from ckptctl.storage.folders import Folder
 from ckptctl.storage.location import open_reader, parent_of
 from ckptctl.storage.store import Reader
 
+_ENTRY = re.compile(r"[0-9]{4,}-[0-9a-f]{12}")
+"""The name of a journal entry."""
 _Own = tuple[str, bool]
 """A path, and whether it is a file."""
 
@@ -190,8 +193,10 @@ class _Finder:
     def _place(self, path: str, tree: Tree, layout: Layout, match: Match) -> _Place:
         place = _Place(prefix=path, tree=tree, layout=layout, match=match)
         own = self._listed.at(place.own_folder)
-        held = sorted(own.below()) if own is not None else ()
-        return replace(place, own=tuple((p, file is not None) for p, file in held))
+        held = [(path, file is not None) for path, file in own.below()] if own is not None else []
+        journal = own.at("journal") if own is not None else None
+        odd = [(f"journal/{name}", True) for name in journal.odd] if journal is not None else []
+        return replace(place, own=tuple(sorted(held + odd)))
 
 
 def _could_be_experiment(folder: Folder) -> bool:
@@ -294,12 +299,13 @@ def _pending(own: Sequence[_Own]) -> str | None:
     """The id of a plan whose journal was not closed, by names alone."""
     opened: dict[str, str] = {}
     closed: set[str] = set()
-    for entry, _ in own:
+    for entry, is_file in own:
         where, _, path = entry.partition("/")
         folder, _, name = path.partition("/")
         if where != "journal":
             continue
-        if name == "plan.json":
+        # A link in the place of an entry tells nothing that can be relied on.
+        if name == "plan.json" or (is_file and not name and _ENTRY.fullmatch(folder)):
             opened[folder] = folder.partition("-")[2] or folder
         elif name == "commit.json":
             closed.add(folder)

@@ -83,12 +83,15 @@ def plan_resume(location: str) -> Plan | None:
     The plan of the apply that was interrupted, or the way back where it was being taken back.
     """
     from ckptctl import executor
+    from ckptctl.journal.records import MEND
     from ckptctl.journal.store import Journal
     from ckptctl.storage.location import open_reader
 
     reader = open_reader(home(location))
     journal = Journal(reader)
     entry = journal.pending()
+    if entry is not None and entry.damage is not None:
+        raise JournalError(entry.damage, hint=MEND, location=location)
     if entry is not None and entry.rolling_back:
         return executor.inverse_plan(reader, entry)
     if entry is None:
@@ -186,12 +189,15 @@ def looks_alive(
 ) -> RefusedError | None:
     """Say why a run may still be writing at `location`; None where nothing looks like it."""
     from ckptctl import liveness, scanner
+    from ckptctl.api._own import digested
     from ckptctl.journal.store import own_writes
     from ckptctl.storage.location import open_reader
 
     try:
         found = (experiment,) if experiment else scanner.scan(location)
-        own = own_writes(open_reader(location))
+        reader = open_reader(location)
+        own = own_writes(reader)
+        found = tuple(digested(e, reader, own) for e in found)
     except (LayoutError, JournalError):  # no run writes what cannot be told apart
         return None
     reasons = tuple(

@@ -106,6 +106,7 @@ def check(
 def _alive(experiment: Experiment, clock: Callable[[], float] = time.time) -> Mapping[str, str]:
     """Why trials seem to be running, by their folders; what ckptctl wrote here does not count."""
     from ckptctl import liveness
+    from ckptctl.api._own import digested
     from ckptctl.journal.store import own_writes
     from ckptctl.storage.location import open_reader
 
@@ -114,7 +115,9 @@ def _alive(experiment: Experiment, clock: Callable[[], float] = time.time) -> Ma
     if not found or liveness.looks_copied(experiment, now, quiet):
         return {}
     try:
-        own = own_writes(open_reader(experiment.location))
+        reader = open_reader(experiment.location)
+        own = own_writes(reader)
+        experiment = digested(experiment, reader, own)
     except CkptctlError:
         return found
     return liveness.why_alive(experiment, now, quiet, own.digests, own.moved, unknown=True)

@@ -295,12 +295,13 @@ def _nothing_done(work: Work, name: str, error: BaseException) -> CkptctlError:
     try:
         withdraw(store, name)
     except (CkptctlError, OSError) as second:
-        return ApplyError(
-            f"apply stopped: {store.location}: {_cause(store, error)}; nothing was changed, "
-            f"but its journal stays: {_cause(store, second)}",
-            hint=ways_out(store.location),
-            location=store.location,
-        )
+        if _may_be_there(store, name):
+            return ApplyError(
+                f"apply stopped: {store.location}: {_cause(store, error)}; nothing was changed, "
+                f"but its journal stays: {_cause(store, second)}",
+                hint=ways_out(store.location),
+                location=store.location,
+            )
     if isinstance(error, KeyboardInterrupt):
         return Cancelled(
             f"interrupted: {store.location}: nothing was changed", location=store.location
@@ -308,6 +309,13 @@ def _nothing_done(work: Work, name: str, error: BaseException) -> CkptctlError:
     if isinstance(error, CkptctlError):
         return error
     return trouble(error, "cannot write", store.location)
+
+
+def _may_be_there(store: Store, name: str) -> bool:
+    try:
+        return name in Journal(store).names()
+    except (CkptctlError, OSError):
+        return True
 
 
 def _cause(store: Store, error: BaseException) -> str:

@@ -71,7 +71,11 @@ class Journal:
 
     def entries(self) -> tuple[JournalEntry, ...]:
         """Every apply that began, oldest first, with what became of it."""
-        found = [self._entry(name) for name in self.names() if self.has(name, "plan.json")]
+        found = [
+            self._entry(name)
+            for name in self.names()
+            if self.has(name, "plan.json") or self._is_no_folder(name)
+        ]
         standing: set[str] = set()
         entries: list[JournalEntry] = []
         for entry in reversed(found):
@@ -83,9 +87,15 @@ class Journal:
             entries.append(entry)
         return tuple(reversed(entries))
 
+    def _is_no_folder(self, name: str) -> bool:
+        entry = self._listing.get(f"{JOURNAL}/{name}")
+        return entry is not None and not entry.is_dir
+
     def _entry(self, name: str) -> JournalEntry:
         sequence, plan_id = parse_entry_name(name) or (0, "")
         try:
+            if self._is_no_folder(name):
+                raise damaged(f"{JOURNAL}/{name}", "a link or a file, not a folder")
             commit = self._commit(name)
             if commit is None:
                 return self._pending(name, sequence, plan_id)
@@ -203,6 +213,8 @@ class OwnWrites(Struct, frozen=True, kw_only=True):
 
     digests: frozenset[str] = frozenset()
     """Of contents of records."""
+    files: frozenset[str] = frozenset()
+    """Paths of the records."""
     moved: Mapping[str, float] = field(default_factory=dict)
     """Until when folders were moved here; where moves are copies, these are new files."""
 
@@ -210,7 +222,11 @@ class OwnWrites(Struct, frozen=True, kw_only=True):
 def own_writes(reader: Reader) -> OwnWrites:
     """Everything that ckptctl itself has written into an experiment, by its journal."""
     journal = Journal(reader)
-    return OwnWrites(digests=frozenset(_digests(journal)), moved=dict(_moved(journal)))
+    return OwnWrites(
+        digests=frozenset(_digests(journal)),
+        files=frozenset(_files(journal)),
+        moved=dict(_moved(journal)),
+    )
 
 
 def own_digests(reader: Reader) -> frozenset[str]:
@@ -226,6 +242,12 @@ def _moved(journal: Journal) -> Iterator[tuple[str, float]]:
             )
             for step in journal.intent(entry.name).plan.moves:
                 yield from ((path, until) for path in (step.source, step.target))
+
+
+def _files(journal: Journal) -> Iterator[str]:
+    for entry in journal.entries():
+        if entry.damage is None:
+            yield from (step.file for step in journal.intent(entry.name).plan.rewrites)
 
 
 def _digests(journal: Journal) -> Iterator[str]:

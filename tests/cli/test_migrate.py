@@ -286,3 +286,13 @@ def test_a_plan_is_stale_once_the_settings_of_the_run_changed(
     ckptctl("migrate", place, "--to-ray", "2.40.0", "-n", "--plan-out", saved)
     (place / "tuner.pkl").write_bytes((place / "tuner.pkl").read_bytes() + b"x")
     assert ckptctl("apply", saved, "--yes").code == 12
+
+
+def test_a_migration_of_a_killed_run_is_taken_back_at_once(ckptctl: Call, copy: Copy) -> None:
+    place = copy("killed--ray-2.54.1")
+    before = snapshot(place)
+    assert ckptctl("migrate", place, "--to-ray", "2.9.3", "--yes").code == 0
+    assert (place / "tuner.pkl").read_bytes() != before["tuner.pkl"]
+    undone = ckptctl("undo", place, "--yes")
+    assert undone.code == 0, undone.err
+    assert snapshot(place) == before

@@ -129,3 +129,30 @@ def test_history_tells_of_a_damaged_journal(tmp_path: Path, file: str, damage: s
     assert said.code == 11 and "damaged" in said.err and str(path.name) in said.err, said
     assert run("history", place, "--prune", "--yes").code in (0, 11)
     assert tree(place) == before and path.exists()
+
+
+def test_a_link_in_the_place_of_an_entry_is_a_damaged_journal(tmp_path: Path) -> None:
+    place = put(tmp_path, FORMATS[-1])
+    [entry] = place.glob(".ckptctl/journal/0*")
+    moved = entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(moved)
+    before = tree(place), tree(moved)
+    assert "CKP901" in run("scan", place).out
+    assert "a link or a file, not a folder" in run("history", place).out
+    for words in (("resume",), ("undo",), ("rename", "--to", TEMPLATE)):
+        said = run(words[0], place, *words[1:], "--yes")
+        assert said.code == 11, said
+        assert "a link or a file, not a folder" in said.err
+    assert (tree(place), tree(moved)) == before
+
+
+def test_a_journal_that_is_a_link_is_never_written_to(tmp_path: Path) -> None:
+    place = put(tmp_path, FORMATS[-1])
+    shutil.rmtree(place / ".ckptctl")
+    (place / ".ckptctl").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (place / ".ckptctl/journal").symlink_to(tmp_path / "elsewhere")
+    before = tree(place)
+    said = run("rename", place, "--to", TEMPLATE, "--yes")
+    assert said.code == 10, said
+    assert tree(place) == before and not list((tmp_path / "elsewhere").iterdir())

@@ -85,7 +85,9 @@ def parse_naming(template: str | None, by: str | IndexFunction | None) -> Naming
     """
     if template is not None:
         lead = _lead(Template.parse(template))
-        if by is not None and lead != "index":
+        if by == lead:  # the template says as much
+            by = None
+        elif by is not None and lead != "index":
             raise UsageError(
                 f"the template {template!r} takes its index from {lead}, "
                 f"and the policy {_text(by)} from elsewhere",

@@ -145,7 +145,8 @@ def _unused(name: str) -> str:
 def _check_report() -> None:
     import inspect
 
-    takes = "checkpoint_dir_name" in inspect.signature(_ray_train().report).parameters
+    report = getattr(_ray_train(), "report", None)  # Ray 2.6 has none
+    takes = report and "checkpoint_dir_name" in inspect.signature(report).parameters
     if not takes or _context() is None:
         raise UsageError(
             f"this is no training loop of Train V2, and Ray {_ray_version()} takes no names here",
