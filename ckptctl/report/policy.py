@@ -89,6 +89,9 @@ def _alike(trials: Sequence[TrialStages]) -> list[tuple[TrialStages, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
+_RANKS_BY = "checkpoint_score_attribute"
+
+
 def _trials(alike: Sequence[TrialStages], page: Page) -> list[Line]:
     first = alike[0]
     names = [t.trial_id or t.dirname for t in alike]
@@ -102,7 +105,9 @@ def _trials(alike: Sequence[TrialStages], page: Page) -> list[Line]:
     for trial in alike:
         if trial.deleted_next:
             who = f" of {trial.trial_id or trial.dirname}" if len(alike) > 1 else ""
-            told = f"the next save{who} deletes {', '.join(trial.deleted_next)}, if it ranks above"
+            ranked = any(s.name == _RANKS_BY and s.value for s in trial.settings)
+            condition = ", if it ranks above" if ranked else ""
+            told = f"the next save{who} deletes {', '.join(trial.deleted_next)}{condition}"
             lines += wrap(told, page, indent=2)
     return lines
 
