@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +24,13 @@ GROUPS = {
 """Tests that share what is dear to start: with several workers, one works through each group."""
 _RAY = re.compile(r"\[(\d+\.\d+\.\d+)")
 """The Ray that a test asks, as the first of its parameters: each Ray is a group of its own."""
+
+
+def pytest_configure() -> None:
+    """A job in the background ignores Ctrl-C, and so would all that the tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        with suppress(ValueError):  # outside of the main thread
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
