@@ -52,6 +52,7 @@ def _run(argv: list[str]) -> int:
     from ckptctl.errors import Cancelled, CkptctlError, ExitCode
 
     # A process that ends with its answer need not look for cycles among millions of values.
+    collects = gc.isenabled()
     gc.disable()
     try:
         code = app_of(argv)(args=argv, prog_name="ckptctl", standalone_mode=False)
@@ -69,6 +70,9 @@ def _run(argv: list[str]) -> int:
         if os.environ.get("CKPTCTL_DEBUG"):
             raise
         return _failed(error, argv)
+    finally:
+        if collects:
+            gc.enable()  # for whoever called us
     if code == ExitCode.CANCELLED:  # typer's own answer to Ctrl-C
         return _failed(Cancelled("interrupted: nothing was applied"), argv)
     return int(code or 0)

@@ -79,7 +79,16 @@ def limit_memory() -> None:
 
 def peak() -> int:
     """The most memory that this process had since `forget_peak`, in bytes."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return _told("VmHWM")
+
+
+def resident() -> int:
+    """The memory that this process has, in bytes: other tests may have run in it."""
+    return _told("VmRSS")
+
+
+def _told(name: str) -> int:
+    found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert found
     return int(found[1]) << 10
 
@@ -181,6 +190,7 @@ def verb(words: tuple[str, ...], tally: Tally) -> tuple[int, str | None]:
     """Run a verb in this process; its exit code, and what was wrong with it."""
     out, err = io.StringIO(), io.StringIO()
     forget_peak()
+    at_first = resident()
     began = time.monotonic()
     try:
         with _in_time(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -192,7 +202,7 @@ def verb(words: tuple[str, ...], tally: Tally) -> tuple[int, str | None]:
         where = f"{Path(last.filename).name}:{last.lineno}"
         return 70, f"{words[:4]}: {type(error).__name__}: {str(error)[:120]} ({where})"
     tally.slowest = max(tally.slowest, time.monotonic() - began)
-    tally.peak = max(tally.peak, used := peak())
+    tally.peak = max(tally.peak, used := peak() - at_first)
     tally.codes[f"{words[0]} {code}"] += 1
     if code not in CODES:
         return code, f"{words[0]} ended with {code}: {err.getvalue()[:300]}"
