@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,16 @@ def write(verb: str, experiment: Path, *options: str) -> Any:
 
 def findings(experiment: Path) -> Counter[tuple[str, str]]:
     """How often a scan gives a code, by severity and code."""
+    _let_minutes_pass(experiment)
     found = call("scan", experiment, "--fail-on", "never")["findings"]
     return Counter((each["severity"], each["code"]) for each in found)
+
+
+def _let_minutes_pass(experiment: Path) -> None:
+    """Till then, what was killed looks like a run that goes on, and what is wrong is a note."""
+    for path in (experiment, *experiment.rglob("*")):
+        now = path.stat(follow_symlinks=False)
+        os.utime(path, (now.st_atime - 300, now.st_mtime - 300), follow_symlinks=False)
 
 
 def codes(found: Counter[tuple[str, str]], *severities: str) -> list[str]:
