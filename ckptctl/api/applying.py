@@ -83,7 +83,7 @@ def plan_resume(location: str) -> Plan | None:
     The plan of the apply that was interrupted, or the way back where it was being taken back.
     """
     from ckptctl import executor
-    from ckptctl.journal.records import MEND
+    from ckptctl.journal.records import unusable
     from ckptctl.journal.store import Journal
     from ckptctl.storage.location import open_reader
 
@@ -91,7 +91,7 @@ def plan_resume(location: str) -> Plan | None:
     journal = Journal(reader)
     entry = journal.pending()
     if entry is not None and entry.damage is not None:
-        raise JournalError(entry.damage, hint=MEND, location=location)
+        raise unusable(entry, location)
     if entry is not None and entry.rolling_back:
         return executor.inverse_plan(reader, entry)
     if entry is None:
@@ -188,21 +188,14 @@ def looks_alive(
     clock: Callable[[], float] = time.time,
 ) -> RefusedError | None:
     """Say why a run may still be writing at `location`; None where nothing looks like it."""
-    from ckptctl import liveness, scanner
-    from ckptctl.api._own import digested
-    from ckptctl.journal.store import own_writes
-    from ckptctl.storage.location import open_reader
+    from ckptctl import scanner
+    from ckptctl.api._alive import why_alive
 
     try:
         found = (experiment,) if experiment else scanner.scan(location)
-        reader = open_reader(location)
-        own = own_writes(reader)
-        found = tuple(digested(e, reader, own) for e in found)
+        reasons = tuple(r for e in found for r in why_alive(e, clock(), quiet_period).values())
     except (LayoutError, JournalError):  # no run writes what cannot be told apart
         return None
-    reasons = tuple(
-        r for e in found for r in liveness.alive(e, clock(), quiet_period, own.digests, own.moved)
-    )
     if not reasons:
         return None
     return RefusedError(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ckptctl._version import __version__
 from ckptctl.api._cost import cost
-from ckptctl.errors import JournalError, UsageError
+from ckptctl.errors import StalePlanError, UsageError
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.plan import Plan, TreeFile
 
@@ -98,23 +98,20 @@ def plan_migrate(
 
 
 def _require_closed(experiment: Experiment, command: str) -> None:
-    """Raise JournalError where an apply is half done: nothing true can be planned from that."""
+    """Refuse where an apply is half done: nothing true can be planned from that."""
     if experiment.pending is None:
         return
-    from ckptctl.executor.work import ways_out
-    from ckptctl.journal.records import MEND
+    from ckptctl.executor.work import half_done
     from ckptctl.journal.store import Journal
     from ckptctl.storage.location import open_reader
 
     entry = Journal(open_reader(experiment.location)).pending()
-    if entry is not None and entry.damage is not None:
-        raise JournalError(entry.damage, hint=MEND, location=experiment.location)
-    at_work = "" if experiment.lock_holder is None else f": {experiment.lock_holder} is at work"
-    raise JournalError(
-        f"cannot {command}: {experiment.location}: {experiment.pending} is pending{at_work}",
-        hint=ways_out(experiment.location)
-        if not at_work
-        else f"wait until it has finished, or where it has ended: {ways_out(experiment.location)}",
+    if entry is not None:
+        raise half_done(experiment.location, entry, command, experiment.lock_holder)
+    what = "an apply came to its end while the experiment was read"
+    raise StalePlanError(
+        f"changed meanwhile: {experiment.location}: {what}",
+        changed=(what,),
         location=experiment.location,
     )
 

@@ -104,23 +104,17 @@ def check(
 
 
 def _alive(experiment: Experiment, clock: Callable[[], float] = time.time) -> Mapping[str, str]:
-    """Why trials seem to be running, by their folders; what ckptctl wrote here does not count."""
+    """Why trials seem to be running, by their folders; a copy of an old run is none."""
     from ckptctl import liveness
-    from ckptctl.api._own import digested
-    from ckptctl.journal.store import own_writes
-    from ckptctl.storage.location import open_reader
+    from ckptctl.api._alive import why_alive
 
     now, quiet = clock(), liveness.QUIET_PERIOD
-    found = liveness.why_alive(experiment, now, quiet, unknown=True)
-    if not found or liveness.looks_copied(experiment, now, quiet):
+    if liveness.looks_copied(experiment, now, quiet):
         return {}
     try:
-        reader = open_reader(experiment.location)
-        own = own_writes(reader)
-        experiment = digested(experiment, reader, own)
+        return why_alive(experiment, now, quiet, unknown=True)
     except CkptctlError:
-        return found
-    return liveness.why_alive(experiment, now, quiet, own.digests, own.moved, unknown=True)
+        return liveness.why_alive(experiment, now, quiet, unknown=True)
 
 
 def audit(

@@ -31,6 +31,6 @@ def policy(
     for whole in experiments(location, layout=layout, trial=trial, stages=True, watch=watch):
         view = narrow(whole, trial)
         kept = {t.dirname for t in view.trials} | {None}
-        found = check(whole if trial is None else view, select=CODES)
+        found = check(whole, select=CODES)
         pairs.append((stages_of(view), tuple(f for f in found if f.trial in kept)))
     return tuple(pairs)

@@ -69,37 +69,28 @@ def _is_experiment(folder: str) -> bool:
     return any(n in _RAYS_OWN or n.startswith("experiment_state-") for n in names)
 
 
-def _outside(folder: str) -> str:
-    """The folder, or where it lies in an experiment, the one around that."""
-    found, above = folder, folder
-    while True:
-        if _is_experiment(above):
-            found = os.path.dirname(above)
-        if above == os.path.dirname(above):
-            return found
-        above = os.path.dirname(above)
+def _upward(folder: str) -> Iterator[str]:
+    yield folder
+    while folder != (folder := os.path.dirname(folder)):
+        yield folder
 
 
-def _nearest(folder: str) -> tuple[Mapping[str, object], str] | None:
-    while True:
-        found = _in(folder)
-        outside = folder if found is None else _outside(folder)
-        if found is not None and outside == folder:
-            return found
-        above = os.path.dirname(folder) if outside == folder else outside
-        if above == folder:
-            return None
-        folder = above
-
-
-def _in(folder: str) -> tuple[Mapping[str, object], str] | None:
-    path = os.path.join(folder, NAME)
-    if os.path.isfile(path):
-        return _read(path, lenient=_outside(folder) != folder), path
-    path = os.path.join(folder, "pyproject.toml")
-    if os.path.isfile(path) and (part := _own_part(_read(path, lenient=True))) is not None:
-        return part, path
+def _nearest(start: str) -> tuple[Mapping[str, object], str] | None:
+    for folder in _upward(start):
+        path = os.path.join(folder, NAME)
+        if os.path.isfile(path) and not _is_in_experiment(folder):
+            return _read(path), path
+        path = os.path.join(folder, "pyproject.toml")
+        if not os.path.isfile(path) or (part := _own_part(_read(path, lenient=True))) is None:
+            continue
+        if not _is_in_experiment(folder):
+            return part, path
     return None
+
+
+def _is_in_experiment(folder: str) -> bool:
+    """Whether what lies here may have come with somebody else's experiment."""
+    return any(map(_is_experiment, _upward(folder)))
 
 
 def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
             "ckptctl policy s3://bucket/lightning_run --fail-on warning",
             "ckptctl policy ~/ray_results/tune_lr --json | jq '.findings[].message'",
         ),
-        exits=(0, 1, 2, 10, 130),
+        exits=(0, 1, 2, 10),
         done="shown; no finding at or above --fail-on",
         one="findings at or above --fail-on",
     )(policy)

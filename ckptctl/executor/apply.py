@@ -15,7 +15,6 @@ from ckptctl.errors import (
     Cancelled,
     CkptctlError,
     InternalError,
-    JournalError,
     RefusedError,
     StalePlanError,
 )
@@ -24,12 +23,12 @@ from ckptctl.executor.fresh import check_fresh, check_results, made_folders, sta
 from ckptctl.executor.inverse import choose, inverse
 from ckptctl.executor.locate import locate
 from ckptctl.executor.run import Run
-from ckptctl.executor.work import Clock, Progress, Terms, Work, at_work, ways_out
+from ckptctl.executor.work import Clock, Progress, Terms, Work, at_work, half_done, ways_out
 from ckptctl.journal.course import Course, course_of
 from ckptctl.journal.format import plan_id_of
 from ckptctl.journal.lock import utc
 from ckptctl.journal.paths import OWN, is_own, parents
-from ckptctl.journal.records import MEND, EntryState, Intent, JournalEntry, Result, commit_of
+from ckptctl.journal.records import EntryState, Intent, JournalEntry, Result, commit_of
 from ckptctl.journal.scene import Scene, sha256
 from ckptctl.journal.store import Journal, begin, begin_rollback, close, withdraw
 from ckptctl.model.plan import Outcome, Plan, ReplaceFile
@@ -149,7 +148,7 @@ def _apply(work: Work, course: Course, *, unmakes: tuple[str, ...] = ()) -> Outc
     store, plan = work.store, course.plan
     journal = Journal(store)
     if entry := journal.pending():
-        raise _pending(store, entry)
+        raise half_done(store.location, entry, "apply")
     scene = Scene(store)
     check_fresh(scene, course, store.location)
     check_results(scene, course, journal)
@@ -255,16 +254,6 @@ def _finish(run: Run, result: Result, unmakes: tuple[str, ...]) -> list[str]:
         if not Journal(store).has(run.name, "commit.json"):
             raise
     return wrong
-
-
-def _pending(store: Store, entry: JournalEntry) -> JournalError:
-    if entry.damage is not None:
-        return JournalError(entry.damage, hint=MEND, location=store.location)
-    return JournalError(
-        f"cannot apply: {store.location}: {entry.command or 'an apply'} {entry.plan_id} is pending",
-        hint=ways_out(store.location),
-        location=store.location,
-    )
 
 
 def _stopped(run: Run, error: BaseException, *, fresh: bool) -> CkptctlError:

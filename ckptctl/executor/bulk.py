@@ -226,8 +226,8 @@ class BulkRun(Run):
     def _look_at(self, pairs: Sequence[tuple[Entry, str]], objects: _Objects) -> None:
         """Compare copies before any record names them."""
         there = [(entry, target, objects.get(target, entry)) for entry, target in pairs]
-        if lacking := [target for _, target, copy in there if copy is None]:
-            raise OSError(f"the copy {lacking[0]} is not there")
+        if lacking := [entry.path for entry, _, copy in there if copy is None]:
+            raise OSError(f"the copy of {lacking[0]} is not there")
         others = {e.path: copy for e, _, copy in there if copy and not self._bulk.is_copy(e, copy)}
         if others:
             self._bulk.discard(list(others.values()))

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ckptctl.errors import JournalError, UsageError
+from ckptctl.errors import UsageError
 from ckptctl.executor.locate import locate
+from ckptctl.executor.work import half_done
 from ckptctl.journal.course import course_of
 from ckptctl.journal.format import with_id
-from ckptctl.journal.records import MEND, EntryState, JournalEntry
+from ckptctl.journal.records import EntryState, JournalEntry, unusable
 from ckptctl.journal.scene import Scene
 from ckptctl.journal.store import Journal
 from ckptctl.model.fingerprint import fingerprint_of
@@ -45,13 +46,9 @@ def choose(journal: Journal, plan_id: str | None, location: str) -> JournalEntry
     else:
         found = _named(entries, plan_id, location)
         if pending is not None and found != pending:
-            raise JournalError(
-                f"cannot undo {plan_id}: {location}: {pending.plan_id} is pending",
-                hint="resume or undo that one first",
-                location=location,
-            )
+            raise half_done(location, pending, f"undo {plan_id}")
     if found is not None and found.damage is not None:
-        raise JournalError(found.damage, hint=MEND, location=location)
+        raise unusable(found, location)
     return found
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from ckptctl.errors import CkptctlError, JournalError
-from ckptctl.executor.work import Clock, Terms, at_work, ways_out
+from ckptctl.errors import CkptctlError
+from ckptctl.executor.work import Clock, Terms, at_work, half_done
 from ckptctl.journal.course import Course, course_of
 from ckptctl.journal.records import EntryState, JournalEntry
 from ckptctl.journal.scene import Scene
@@ -26,11 +26,7 @@ def prune(store: Store, *, clock: Clock = time.time, lock: bool = True) -> tuple
     with at_work(store, Terms(clock=clock, lock=lock)):
         journal = Journal(store)
         if entry := journal.pending():
-            raise JournalError(
-                f"cannot prune: {store.location}: {entry.plan_id} is pending",
-                hint=ways_out(store.location),
-                location=store.location,
-            )
+            raise half_done(store.location, entry, "prune")
         dropped = prunable(store)
         for name in dropped:
             withdraw(store, name)

@@ -17,6 +17,7 @@ from ckptctl.errors import CkptctlError, JournalError
 from ckptctl.executor.process import is_dead, this_process
 from ckptctl.journal import lock as locks
 from ckptctl.journal.lock import Held
+from ckptctl.journal.records import JournalEntry, unusable
 from ckptctl.storage.store import Store
 
 Clock = Callable[[], float]
@@ -148,3 +149,26 @@ def ways_out(location: str) -> str:
     """The two commands that end a pending apply, as a hint."""
     place = shlex.quote(location)
     return f"finish it with `ckptctl resume {place}`, or take it back with `ckptctl undo {place}`"
+
+
+def half_done(
+    location: str, entry: JournalEntry, what: str, holder: str | None = None
+) -> JournalError:
+    """The error where an apply has to be ended first.
+
+    Args:
+        location: the experiment.
+        entry: what is pending, or damaged.
+        what: what cannot be done till then.
+        holder: who holds the lock, where that is known.
+    """
+    if entry.damage is not None:
+        return unusable(entry, location)
+    at_work = "" if holder is None else f": {holder} is at work"
+    wait = "" if holder is None else "wait until it has finished, or where it has ended: "
+    return JournalError(
+        f"cannot {what}: {location}: {entry.command or 'an apply'} {entry.plan_id} is pending"
+        f"{at_work}",
+        hint=f"{wait}{ways_out(location)}",
+        location=location,
+    )

@@ -160,6 +160,11 @@ def record_from_bytes(data: bytes, kind: type[T], where: str) -> T:
         raise damaged(where, reason_of(error)) from error
 
 
+def unusable(entry: JournalEntry, location: str) -> JournalError:
+    """The error of an entry that is damaged."""
+    return JournalError(entry.damage or "journal is damaged", hint=MEND, location=location)
+
+
 def damaged(where: str, cause: str) -> JournalError:
     """The error of a journal that cannot be relied on."""
     return JournalError(f"journal is damaged: {where}: {cause}", hint=MEND)

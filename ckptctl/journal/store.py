@@ -13,7 +13,7 @@ A folder without ``plan.json`` is what an apply left that never began.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import inf
 
@@ -222,41 +222,22 @@ class OwnWrites(Struct, frozen=True, kw_only=True):
 def own_writes(reader: Reader) -> OwnWrites:
     """Everything that ckptctl itself has written into an experiment, by its journal."""
     journal = Journal(reader)
-    return OwnWrites(
-        digests=frozenset(_digests(journal)),
-        files=frozenset(_files(journal)),
-        moved=dict(_moved(journal)),
-    )
-
-
-def own_digests(reader: Reader) -> frozenset[str]:
-    """The digests of all contents that ckptctl itself has written into records here."""
-    return own_writes(reader).digests
-
-
-def _moved(journal: Journal) -> Iterator[tuple[str, float]]:
+    digests: set[str] = set()
+    files: set[str] = set()
+    moved: dict[str, float] = {}
     for entry in journal.entries():
-        if entry.damage is None:
-            until = (
-                datetime.fromisoformat(entry.applied_at).timestamp() if entry.applied_at else inf
-            )
-            for step in journal.intent(entry.name).plan.moves:
-                yield from ((path, until) for path in (step.source, step.target))
-
-
-def _files(journal: Journal) -> Iterator[str]:
-    for entry in journal.entries():
-        if entry.damage is None:
-            yield from (step.file for step in journal.intent(entry.name).plan.rewrites)
-
-
-def _digests(journal: Journal) -> Iterator[str]:
-    for entry in journal.entries():
-        if entry.damage is None:
-            for step in journal.intent(entry.name).plan.rewrites:
-                yield step.after
-                if entry.state is not EntryState.APPLIED:
-                    yield step.before
+        if entry.damage is not None:
+            continue
+        plan = journal.intent(entry.name).plan
+        until = datetime.fromisoformat(entry.applied_at).timestamp() if entry.applied_at else inf
+        for step in plan.rewrites:
+            files.add(step.file)
+            digests.add(step.after)
+            if entry.state is not EntryState.APPLIED:
+                digests.add(step.before)
+        for move in plan.moves:
+            moved |= {move.source: until, move.target: until}
+    return OwnWrites(digests=frozenset(digests), files=frozenset(files), moved=moved)
 
 
 def begin(store: Store, name: str, intent: Intent, blobs: Iterable[tuple[str, bytes]]) -> None:

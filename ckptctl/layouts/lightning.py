@@ -28,6 +28,16 @@ from ckptctl.model.stages import Lightning, Saver, Stopper
 MAX_PICKLE: Final = 8 * 1024 * 1024
 """Bytes of a ``data.pkl`` that are read; a larger one is passed over."""
 _LIMITS = Limits(max_bytes=MAX_PICKLE, max_ops=1_000_000)
+_NOT_READABLE: Final = (
+    *UNREADABLE,
+    TooMuch,
+    OSError,
+    MemoryError,
+    CkptctlError,
+    CodecError,
+    NotImplementedError,
+    RuntimeError,  # of zipfile, for a file that is encrypted
+)
 _MAX_KEY = 4096
 _MAX_CALLBACKS = 64
 _MAX_NUMBER = 64
@@ -46,9 +56,7 @@ def read_lightning(path: str, size: int, open_file: Open) -> Lightning | None:
     try:
         with open_file() as stream, zipfile.ZipFile(Budget(stream, size)) as archive:
             return _read(path, archive)
-    except (TooMuch, OSError, MemoryError, CkptctlError, CodecError, NotImplementedError):
-        return None
-    except (*UNREADABLE, RuntimeError):  # of zipfile, for one that is encrypted
+    except _NOT_READABLE:
         return None
 
 

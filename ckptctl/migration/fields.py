@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from ckptctl.codec.pointer import Pointer
 from ckptctl.migration.need import Need, Outcome, Place
-from ckptctl.migration.words import listing
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.pickles import Pickle, StoredObject
 from ckptctl.model.plan import Edit
 from ckptctl.model.rays import Default, RayRow, rays
+from ckptctl.model.wording import listing
 
 __all__ = ["STORAGE", "needs"]
 

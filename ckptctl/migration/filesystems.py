@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from ckptctl.codec.values import Call, same, to_json
 from ckptctl.migration.names import outcome_in
 from ckptctl.migration.need import Need, Place
-from ckptctl.migration.words import listing
 from ckptctl.model import rays
 from ckptctl.model.experiment import Experiment
 from ckptctl.model.pickles import Pickle, StoredCall
 from ckptctl.model.plan import Edit
+from ckptctl.model.wording import listing
 
 __all__ = ["needs"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from ckptctl.codec.pointer import NAMES, Pointer
 from ckptctl.migration.need import Need, Outcome, Place
-from ckptctl.migration.words import listing
 from ckptctl.model.experiment import Experiment, RecordRole
 from ckptctl.model.plan import Edit
 from ckptctl.model.rays import RayRow
+from ckptctl.model.wording import listing
 
 __all__ = ["needs", "outcome_in"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from ckptctl.migration.need import Need, Outcome, Place
-from ckptctl.migration.words import listing
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.plan import Edit
 from ckptctl.model.rays import RayRow, rays
+from ckptctl.model.wording import listing
 
 __all__ = ["needs"]
 

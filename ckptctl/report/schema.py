@@ -10,16 +10,18 @@ import msgspec
 from ckptctl.journal.wire import WirePlan
 from ckptctl.report import shapes
 from ckptctl.report.document import FORMAT_VERSION
+from ckptctl.report.shapes_plans import PlansDocument
+from ckptctl.report.shapes_policy import PolicyDocument
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 DOCUMENTS: Mapping[str, type[msgspec.Struct]] = {
     "scan": shapes.ScanDocument,
-    "plans": shapes.PlansDocument,
+    "plans": PlansDocument,
     "picks": shapes.PicksDocument,
     "history": shapes.HistoryDocument,
     "diff": shapes.DiffDocument,
-    "policy": shapes.PolicyDocument,
+    "policy": PolicyDocument,
     "rules": shapes.RulesDocument,
     "error": shapes.ErrorDocument,
     "saved-plan": WirePlan,

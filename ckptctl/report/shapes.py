@@ -6,9 +6,9 @@ here and none is there that has no meaning.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 LayoutName = Annotated[str, Meta(description="ray-tune, ray-train-v2, plain, … ; more may come")]
 NotFinite = Literal["nan", "inf", "-inf"]
@@ -160,84 +160,6 @@ class ScanDocument(Envelope, kw_only=True):
     summary: Summary
 
 
-class Move(Struct, tag_field="kind", tag="move"):
-    """A folder that gets another name."""
-
-    source: str = field(name="from")
-    target: str = field(name="to")
-
-
-class Edit(Struct):
-    """One change inside a record."""
-
-    op: Literal["set", "insert", "remove"]
-    pointer: str
-    before: Any
-    after: Any
-
-
-class Rewrite(Struct, tag_field="kind", tag="rewrite"):
-    """A record that is written anew."""
-
-    file: str
-    edits: list[Edit]
-    restores: Annotated[
-        str | None, Meta(description="undo: the SHA-256 of the content that comes back")
-    ]
-
-
-class Refusal(Struct):
-    """One reason why a plan is not applied."""
-
-    code: str
-    message: str
-    trial: str | None
-    checkpoints: list[str]
-    details: list[str]
-    help: list[str]
-
-
-class Rename(Struct):
-    """A checkpoint's old and new name."""
-
-    trial: str
-    source: str = field(name="from")
-    target: str = field(name="to")
-
-
-class Outcome(Struct):
-    """What became of a plan."""
-
-    applied: bool
-    steps_done: Count
-    verified: bool
-    entry: Annotated[str | None, Meta(description="the journal entry that holds the way back")]
-    notes: list[str]
-
-
-class Plan(Struct):
-    """What will be, or was, done about one experiment."""
-
-    plan_id: str
-    location: str
-    layout: LayoutName
-    fingerprint: Annotated[str, Meta(description="of all that the plan was made from")]
-    steps: list[Move | Rewrite]
-    refusals: list[Refusal]
-    notes: list[str]
-    renames: list[Rename]
-    unsafe: bool
-    undoes: str | None
-    outcome: Outcome | None
-
-
-class PlansDocument(Envelope, kw_only=True):
-    """`--json` of the verbs that write."""
-
-    command: Literal["rename", "reindex", "apply", "undo", "resume", "migrate"]
-    plans: list[Plan]
-
-
 class ErrorBody(Struct, kw_only=True):
     """What failed, and what to do next."""
 
@@ -326,55 +248,6 @@ class DiffDocument(Envelope, kw_only=True):
     identical: bool
     files: list[ComparedFile]
     summary: DiffSummary
-
-
-class StageSetting(Struct):
-    """One setting of one stage."""
-
-    stage: Literal["lightning", "report", "ray", "tune"]
-    setting: str
-    value: Annotated[
-        int | float | bool | str | None, Meta(description="null: not set, or not known")
-    ]
-    applies: Annotated[
-        Literal["yes", "no", "refused", "training-loop"],
-        Meta(description="training-loop: the trainer's own loop reads it, and Tune does not"),
-    ]
-    exact: Annotated[bool, Meta(description="false: inferred from what the records allow")]
-    why: str
-    file: Annotated[str | None, Meta(description="relative to the experiment")]
-    pointer: str | None
-
-
-class StagesOfTrial(Struct):
-    """The stages of one trial."""
-
-    trial_id: str | None
-    dirname: str
-    runner: str
-    trainer: Annotated[str | None, Meta(description="the class of a trainer of Ray Train")]
-    settings: list[StageSetting]
-    deleted_next: Annotated[
-        list[str], Meta(description="what one more save deletes, if it ranks above all of it")
-    ]
-
-
-class StagesOfExperiment(Struct):
-    """The stages of one experiment."""
-
-    location: str
-    name: str
-    layout: LayoutName
-    ray_version: str | None
-    trials: list[StagesOfTrial]
-
-
-class PolicyDocument(Envelope, kw_only=True):
-    """`ckptctl policy --json`."""
-
-    command: Literal["policy"]
-    experiments: list[StagesOfExperiment]
-    findings: list[Finding]
 
 
 class Section(Struct):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ckptctl.model.wording import count
-
-__all__ = ["count", "in_words", "is_are", "listing"]
-
 from ckptctl.model.finding import Evidence
+from ckptctl.model.wording import count, listing
 from ckptctl.stages.conflicts import Said
 
+__all__ = ["count", "evidence_of", "in_words", "is_are", "listing"]
+
+
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SHOWN = 4
 
 
 def in_words(number: int) -> str:
@@ -23,15 +20,6 @@ def in_words(number: int) -> str:
 def is_are(number: int) -> str:
     """The verb that goes with a number of things."""
     return "is" if number == 1 else "are"
-
-
-def listing(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; of many the first few, and how many more."""
-    if len(names) > _SHOWN + 1:
-        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN:,} more"
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def evidence_of(said: Said) -> Evidence:

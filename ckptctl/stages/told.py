@@ -26,11 +26,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     name: str
     value: Value
     """None where it is not set, or not known."""
-    applies: r.Applies
-    exact: bool
-    """Whether it is what was set, and not what the files let one guess."""
     why: str
     """What it does here, or why it does nothing."""
+    applies: r.Applies = r.Applies.YES
+    exact: bool = True
+    """Whether it is what was set, and not what the files let one guess."""
     provenance: Provenance | None = None
 
 
@@ -110,7 +110,6 @@ def _saver(saver: Saver, found: Lightning) -> Iterator[Setting]:
             stage="lightning",
             name=name,
             value=value,
-            applies=r.Applies.YES,
             exact=exact,
             why=why,
             provenance=saver.provenance,
@@ -152,8 +151,6 @@ def _stopper(stopper: Stopper) -> Iterator[Setting]:
             stage="lightning",
             name=name,
             value=value,
-            applies=r.Applies.YES,
-            exact=True,
             why="EarlyStopping ends the training by it; it keeps nothing",
             provenance=stopper.provenance,
         )
@@ -192,7 +189,7 @@ def _report(experiment: Experiment, trial: Trial) -> Iterator[Setting]:
 
 
 def _fact(stage: str, name: str, value: Value, why: str) -> Setting:
-    return Setting(stage=stage, name=name, value=value, applies=r.Applies.YES, exact=True, why=why)
+    return Setting(stage=stage, name=name, value=value, why=why)
 
 
 def _ray(experiment: Experiment, trial: Trial, ranking: Ranking | None) -> Iterator[Setting]:
@@ -215,7 +212,6 @@ def _ray(experiment: Experiment, trial: Trial, ranking: Ranking | None) -> Itera
             name=name,
             value=value,
             applies=verdict.applies,
-            exact=True,
             why=verdict.why,
             provenance=place,
         )
@@ -234,7 +230,7 @@ def _kept(trial: Trial, ranking: Ranking) -> Iterator[Setting]:
         )
 
     if not ranking.exact:
-        yield from _guessed(trial, ranking, row("num_to_keep", None, ""))
+        yield from _guessed(trial, ranking)
         return
     keep, monitor = ranking.num_to_keep, ranking.monitor
     how = "the best" if monitor else "the newest"
@@ -252,7 +248,7 @@ def _kept(trial: Trial, ranking: Ranking) -> Iterator[Setting]:
     )
 
 
-def _guessed(trial: Trial, ranking: Ranking, like: Setting) -> Iterator[Setting]:
+def _guessed(trial: Trial, ranking: Ranking) -> Iterator[Setting]:
     """What the records of Train V2 let one guess, which keeps its settings in memory only."""
     listed = len(trial.records)
     many = f"{listed} are recorded, so it is at least {max(1, listed - 1)}, or not set"
@@ -271,10 +267,9 @@ def _guessed(trial: Trial, ranking: Ranking, like: Setting) -> Iterator[Setting]
             stage="ray",
             name=name,
             value=value,
-            applies=r.Applies.YES,
             exact=False,
             why=why,
-            provenance=like.provenance,
+            provenance=ranking.provenance,
         )
 
 
@@ -287,8 +282,6 @@ def _tune(experiment: Experiment) -> Iterator[Setting]:
             stage="tune",
             name=name,
             value=value,
-            applies=r.Applies.YES,
-            exact=True,
             why="get_best_result and schedulers rank trials by it, and keep no checkpoint",
             provenance=tuned.provenance,
         )

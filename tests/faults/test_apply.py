@@ -24,7 +24,7 @@ from ckptctl.errors import (
 from ckptctl.executor import apply, entry_to_undo, fresh, inverse_plan, prune, resume, undo
 from ckptctl.executor.prune import prunable
 from ckptctl.journal.format import plan_from_json, plan_to_json, with_id
-from ckptctl.journal.store import history, own_digests
+from ckptctl.journal.store import history, own_writes
 from ckptctl.model.plan import Plan, Refusal
 from ckptctl.storage.local_store import LocalStore
 from ckptctl.storage.store import Capabilities, Entry
@@ -443,11 +443,11 @@ def test_a_pending_swap_can_be_finished_where_it_was_copied_to(
 
 def test_our_own_writes_are_known(world: World) -> None:
     plan = make_plan(world)
-    assert own_digests(world.clean) == frozenset()
+    assert own_writes(world.clean).digests == frozenset()
     apply(world.clean, plan)
-    assert own_digests(world.clean) == {r.after for r in plan.rewrites}
+    assert own_writes(world.clean).digests == {r.after for r in plan.rewrites}
     undo(world.clean)
-    assert own_digests(world.clean) >= {r.before for r in plan.rewrites}
+    assert own_writes(world.clean).digests >= {r.before for r in plan.rewrites}
 
 
 def test_a_storage_that_cannot_lock_needs_to_be_told(local: World) -> None:

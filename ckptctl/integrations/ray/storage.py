@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import ray
@@ -139,13 +139,13 @@ def unhooked(storage: StorageContext) -> StorageContext:
     return new
 
 
-def made_by(naming: Naming) -> type[NamingStorage]:
-    """The class that Tune makes its contexts of."""
+def made_by(naming: Naming) -> Callable[..., NamingStorage]:
+    """What Tune calls where it would call its own class to make a context."""
 
     def make(*args: Any, **kwargs: Any) -> NamingStorage:
         return hooked(StorageContext(*args, **kwargs), naming)
 
-    return make  # type: ignore[return-value]
+    return make
 
 
 def _session() -> Any:
