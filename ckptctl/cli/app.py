@@ -10,7 +10,6 @@ import typer
 from typer.core import TyperGroup
 
 from ckptctl._version import __version__
-from ckptctl.cli import _options as o
 from ckptctl.cli._verb import SETTINGS, write_examples
 from ckptctl.errors import UsageError
 
@@ -74,7 +73,14 @@ def _version(asked: bool) -> None:
 def _main(
     context: typer.Context,
     *,
-    config: o.Config = None,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="With --show-config: the settings of this file, not of the nearest.",
+        ),
+    ] = None,
     show_config: Annotated[
         bool,
         typer.Option(
