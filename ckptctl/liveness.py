@@ -86,9 +86,9 @@ def looks_copied(experiment: Experiment, now: float, quiet_period: float = QUIET
     )
     if any(time is not None and time <= now - quiet_period for time in times):
         return False
-    rows = [r.timestamp for t in experiment.trials for r in t.rows if r.timestamp is not None]
-    if rows:
-        return max(rows) <= now - quiet_period
+    ends = [t.rows[-1].timestamp for t in experiment.trials if t.rows]
+    if told := [time for time in ends if time is not None]:
+        return max(told) <= now - quiet_period
     names = [c.name for trial in experiment.trials for c in trial.checkpoints]
     days = [day for name in names if (day := _day(name)) is not None]
     return bool(days) and max(days) < now - _TWO_DAYS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from msgspec import Struct
@@ -25,7 +26,7 @@ from ckptctl.layouts import (
     is_experiment,
     plain_roots,
 )
-from ckptctl.layouts.stages import with_stages
+from ckptctl.layouts.stages import may_hold_payloads, with_stages
 from ckptctl.layouts.tree import Demands
 from ckptctl.model.checkpoint import TrialDir
 from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
@@ -55,6 +56,7 @@ class _Place(Struct, frozen=True, kw_only=True):
         return f"{self.prefix}/{OWN_FOLDER}" if self.prefix else OWN_FOLDER
 
 
+_LOG = "result.json"
 _STATE_PREFIX = "experiment_state-"
 _MAX_LOCK_BYTES = 64 * 1024
 
@@ -127,13 +129,11 @@ def scan(  # noqa: PLR0913 - keyword-only options
         )
     if watch is not None:
         watch.found(len(places))
-    return tuple(_read(reader, place, asked) for place in places)
+    return tuple(_read(reader, place, asked, alone=len(places) == 1) for place in places)
 
 
 def _looks_like_trial(listed: Folder) -> bool:
-    return any(file.path == "result.json" for file in listed.files) or any(
-        name.startswith("checkpoint_") for name in listed.folders
-    )
+    return _LOG in listed.names or any(name.startswith("checkpoint_") for name in listed.folders)
 
 
 def _places(listed: Folder, layout: str | None) -> tuple[_Place, ...]:
@@ -201,12 +201,15 @@ class _Finder:
 
 def _could_be_experiment(folder: Folder) -> bool:
     """By the names directly in it, since nearly all folders are none."""
-    for file in folder.files:  # a generator for each of them takes longer
-        if file.path.endswith(".json"):
-            return True
-    return bool(folder.folders) and any(
-        file.path == "result.json" for child in folder.folders.values() for file in child.files
-    )
+    if _holds_json(folder.names):
+        return True
+    return bool(folder.folders) and any(_LOG in f.names for f in folder.folders.values())
+
+
+@lru_cache
+def _holds_json(names: tuple[str, ...]) -> bool:
+    """Most folders hold the same names, and are none."""
+    return any(name.endswith(".json") for name in names)
 
 
 def _is_trial_of(folder: str, taken: Container[str], tree: Tree) -> bool:
@@ -214,7 +217,7 @@ def _is_trial_of(folder: str, taken: Container[str], tree: Tree) -> bool:
     return bool(folder) and parent in taken and not is_experiment(tree, folder)
 
 
-def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
+def _read(reader: Reader, place: _Place, asked: _Asked, *, alone: bool = False) -> Experiment:
     source = Source(
         reader,
         place.tree,
@@ -225,6 +228,7 @@ def _read(reader: Reader, place: _Place, asked: _Asked) -> Experiment:
         told=asked.watch.read if asked.watch else None,
     )
     place.tree.demands = _demands(reader, place, asked)
+    place.tree.releases = alone and not may_hold_payloads(place.tree)
     experiment = place.layout.read(place.tree, source)
     own = {path for path, _ in place.own}
     experiment = with_stages(experiment, place.tree, source, every=asked.stages, own=own)
@@ -350,7 +354,7 @@ def _join(base: str, prefix: str) -> str:
 
 
 def _near(listed: Folder) -> str:
-    names = sorted({*listed.folders, *listed.odd, *(file.path for file in listed.files)})[:5]
+    names = sorted({*listed.folders, *listed.odd, *listed.names})[:5]
     if not names:
         return "the folder is empty"
     return f"it has {', '.join(names)}; name the folder that holds experiment_state-*.json"

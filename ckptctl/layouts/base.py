@@ -21,11 +21,13 @@ ALONE = 30
 """The confidence of a layout in a folder that may be a part of something else: it is only asked
 for what LOCATION itself names."""
 MAX_LOG_BYTES = 4 * 1024 * 1024 * 1024
+"""Larger result logs are told as unreadable."""
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes of one line of a log: longer ones are no rows of Ray, and would take as much memory."""
-_PIECE = 1024 * 1024
-_LOGS = (RecordRole.RESULT_LOG, RecordRole.PROGRESS)
-"""Larger result logs are told as unreadable."""
+PIECE = 4 * 1024 * 1024
+"""Bytes of a log that are read at once."""
+_KEPT = 32 * 1024 * 1024
+"""Bytes of logs of one experiment that are kept, so as not to read them again."""
 _AHEAD = 16
 """How many records are read ahead of the one that is looked at, at most."""
 
@@ -78,6 +80,7 @@ class Source:
         self.files: list[RecordFile] = []
         self.problems: list[Unreadable] = []
         self._coming: deque[str] = deque()
+        self._kept = 0
         self._found: Iterator[bytes | Exception] = iter(())
 
     def ahead(self, paths: Iterable[str], *, limit: int = MAX_STATE_BYTES) -> None:
@@ -87,7 +90,7 @@ class Source:
         """
         at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
         if at_once > 1:
-            self._coming = deque(path for path in paths if not self._may_have_long_lines(path))
+            self._coming = deque(path for path in paths if not self._is_long(path))
             # The list is of its own, since the queue shrinks while it is gone through.
             self._found = together(lambda p: self._try(p, limit), list(self._coming), at_once)
 
@@ -107,25 +110,81 @@ class Source:
             raise found
         return found
 
-    def _may_have_long_lines(self, path: str) -> bool:
+    def _is_long(self, path: str) -> bool:
         entry = self._tree.file(path)
-        return entry is not None and entry.size > LONGEST_LINE
+        return entry is not None and entry.size > PIECE
 
-    def _measure(self, path: str) -> None:
-        """Raise LocationError where a line of a log is longer than one may be."""
-        length = 0
+    def _pieces(self, path: str, limit: int) -> Iterator[bytes]:
+        """A log in pieces of whole lines.
+
+        Raises:
+            LocationError: a line of it, or all of it, is longer than one may be.
+            OSError: the disk fails.
+        """
+        began: list[bytes] = []
+        left, length = limit, 0
         with self._reader.open_read(self._prefix + path) as stream:
-            while piece := stream.read(_PIECE):
-                first, *others = piece.split(b"\n")
-                length += len(first)
+            while data := stream.read(PIECE):
+                left -= len(data)
+                end = data.rfind(b"\n") + 1
+                length += data.find(b"\n") if end else len(data)
                 if length > LONGEST_LINE:
-                    raise LocationError(
-                        f"cannot read {self.location}: {path}: a line longer than "
-                        f"{LONGEST_LINE:,} bytes",
-                        location=self.location,
-                    )
-                if others:
-                    length = len(others[-1])
+                    raise self._too_long(path, f"a line longer than {LONGEST_LINE:,} bytes")
+                if left < 0:
+                    raise self._too_long(path, f"longer than {limit:,} bytes")
+                if end:
+                    yield b"".join((*began, data[:end]))
+                    began, length = [], len(data) - end
+                    data = data[end:]
+                began.append(data)
+        if any(began):
+            yield b"".join(began)
+
+    def _too_long(self, path: str, why: str) -> LocationError:
+        return LocationError(f"cannot read {self.location}: {path}: {why}", location=self.location)
+
+    def feed(
+        self, path: str, kind: RecordKind, role: RecordRole, take: Callable[[bytes], None]
+    ) -> bool:
+        """Give a log to `take`, in pieces of whole lines where it is a long one.
+
+        False where not all of it can be read, which is then a problem.
+        """
+        if not self._is_long(path):
+            data = self.read(path, kind, role, limit=MAX_LOG_BYTES)
+            if data is not None:
+                take(data)
+            return data is not None
+        if self._told is not None:
+            self._told(path)
+        digest, size = hashlib.sha256(), 0
+        try:
+            for piece in self._pieces(path, MAX_LOG_BYTES):
+                digest.update(piece)
+                size += len(piece)
+                take(piece)
+        except (LocationError, OSError) as error:
+            reason = error.message if isinstance(error, LocationError) else str(error)
+            self.problems.append(Unreadable(file=path, reason=reason, role=role))
+            return False
+        self._note(path, kind, role, size, digest.hexdigest())
+        return True
+
+    def again(self, path: str) -> Callable[[int, int], bytes]:
+        """What reads a part of a record once more: so many bytes from an offset."""
+
+        def fetch(offset: int, size: int) -> bytes:
+            with self._reader.open_read(self._prefix + path) as stream:
+                stream.seek(offset)
+                return stream.read(size)
+
+        return fetch
+
+    def may_keep(self, size: int) -> bool:
+        """Whether so many bytes of a log may stay in memory, beside those that do."""
+        self._kept += size
+        # Elsewhere reading again costs a request.
+        return self._kept <= _KEPT or self._reader.capabilities.max_concurrency > 1
 
     def read(
         self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES
@@ -134,8 +193,6 @@ class Source:
         if self._told is not None:
             self._told(path)
         try:
-            if role in _LOGS and self._may_have_long_lines(path):
-                self._measure(path)
             data = self._bytes(path, limit)
         except (LocationError, OSError) as error:
             reason = error.message if isinstance(error, LocationError) else str(error)
@@ -161,14 +218,21 @@ class Source:
         self, path: str, kind: RecordKind, role: RecordRole, data: bytes | None = None
     ) -> None:
         """Note a record: with its digest where it was read, without where it was only listed."""
+        if data is None:
+            entry = self._tree.file(path)
+            self._note(path, kind, role, entry.size if entry else 0, "")
+        else:
+            self._note(path, kind, role, len(data), hashlib.sha256(data).hexdigest())
+
+    def _note(self, path: str, kind: RecordKind, role: RecordRole, size: int, sha256: str) -> None:
         entry = self._tree.file(path)
         self.files.append(
             RecordFile(
                 path=path,
                 kind=kind,
                 role=role,
-                sha256="" if data is None else hashlib.sha256(data).hexdigest(),
-                size=len(data) if data is not None else entry.size if entry else 0,
+                sha256=sha256,
+                size=size,
                 modified=entry.modified if entry else None,
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from ckptctl.layouts.strays import Parts, count_parts, find_strays
 from ckptctl.layouts.tree import Demands, FolderFile, Tree
 from ckptctl.model.checkpoint import CheckpointState, Stray
 from ckptctl.model.names import NameKind, kind_of
+from ckptctl.storage.folders import Folder as Files
 
 MARKERS = frozenset(
     {
@@ -35,7 +37,8 @@ class Folder(Struct, frozen=True, kw_only=True):
     """One checkpoint folder as it lies on storage."""
 
     name: str
-    files: tuple[FolderFile, ...]
+    held: Files
+    """All files in it, however deep."""
     state: CheckpointState
     size: int
     """Bytes of all files."""
@@ -47,6 +50,16 @@ class Folder(Struct, frozen=True, kw_only=True):
     strays: tuple[Stray, ...] = ()
     begun: float | None = None
     """The oldest change of a file that siblings have too, in seconds since the epoch."""
+
+    @property
+    def files(self) -> tuple[FolderFile, ...]:
+        """All files in it, in order of path."""
+        return tuple(self.held.files)
+
+    @property
+    def count(self) -> int:
+        """How many files it has."""
+        return len(self.held.names)
 
     @property
     def own_files(self) -> list[FolderFile]:
@@ -62,7 +75,7 @@ def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tu
     near = tree.below(parent)
     names = [n for n in near.folders() if n.startswith("checkpoint") or n in also]
     names += [n for n in deeper if near.has_folder(n)]
-    folders = [_folder(name, near.files_below(name)) for name in names]
+    folders = [_folder(name, near.flat(name)) for name in names]
     if tree.demands == Demands():
         return tuple(folders)
     return tuple(_as_demanded(f, f"{path}{f.name}", tree.demands) for f in folders)
@@ -80,23 +93,26 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
     return replace(folder, lacks=tuple(lacks), torn=tuple(torn))
 
 
-def _folder(name: str, files: tuple[FolderFile, ...]) -> Folder:
-    marks = MARKERS.intersection([f.path for f in files])
-    if kind_of(name) is NameKind.TEMPORARY or ".temp_marker" in marks:
-        state = CheckpointState.TEMPORARY
-    elif len(marks) == len(files):
-        state = CheckpointState.EMPTY
-    else:
-        state = CheckpointState.COMPLETE
-    times = [f.modified for f in files if f.modified is not None]
+def _folder(name: str, held: Files) -> Folder:
+    state = _state(name, held.names)
+    times = [time for time in held.times if time is not None]
     return Folder(
         name=name,
-        files=files,
+        held=held,
         state=state,
-        size=sum([f.size for f in files]),
+        size=sum(held.sizes),
         modified=max(times, default=None),
         begun=min(times, default=None) if state is CheckpointState.COMPLETE else None,
     )
+
+
+@lru_cache(1 << 14)
+def _state(name: str, files: tuple[str, ...]) -> CheckpointState:
+    """By the names alone, which trials repeat."""
+    marks = MARKERS.intersection(files)
+    if kind_of(name) is NameKind.TEMPORARY or ".temp_marker" in marks:
+        return CheckpointState.TEMPORARY
+    return CheckpointState.EMPTY if len(marks) == len(files) else CheckpointState.COMPLETE
 
 
 def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, tuple[Folder, ...]]:
@@ -116,7 +132,7 @@ def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, t
 
 
 def _holds(folder: Folder, name: str) -> bool:
-    return any(f.path == name for f in folder.files)
+    return name in folder.held.names
 
 
 class _Census(Struct, frozen=True):
@@ -169,14 +185,13 @@ def _all_alike(folders: tuple[Folder, ...]) -> tuple[Folder, ...] | None:
     """
     if len(folders) <= _ENOUGH_SIBLINGS:
         return None
-    paths = [f.path for f in folders[0].files]
-    if not MARKERS.isdisjoint(paths):
+    names = folders[0].held.names
+    if not MARKERS.isdisjoint(names):
         return None
     for folder in folders:
         if folder.state is not CheckpointState.COMPLETE or folder.lacks or folder.torn:
             return None
-        files = folder.files
-        if [f.path for f in files] != paths or 0 in [f.size for f in files]:
+        if folder.held.names != names or 0 in folder.held.sizes:
             return None
     return folders
 
@@ -186,7 +201,7 @@ def _judged(folder: Folder, census: _Census) -> Folder:
         return folder
     folder = _with_strays(folder, census)
     siblings = census.folders - 1
-    mine = {f.path: f.size for f in folder.files}
+    mine = dict(zip(folder.held.names, folder.held.sizes, strict=True))
     lacks = folder.lacks
     if siblings >= _ENOUGH_SIBLINGS:
         missing = (p for p in census.in_all_but_one if p not in mine)

@@ -6,7 +6,7 @@ saved (Ray 2.6 ``tune/trainable/trainable.py``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ _MANAGER = "checkpoint_manager"
 _LIST = "_top_persisted_checkpoints"
 
 
-def read_legacy_trials(texts: list[object]) -> tuple[StateTrial, ...]:
+def read_legacy_trials(texts: Iterable[object]) -> tuple[StateTrial, ...]:
     """The trials of a state file's list ``checkpoints``, in its own order.
 
     Raises:
@@ -32,7 +32,7 @@ def read_legacy_trials(texts: list[object]) -> tuple[StateTrial, ...]:
     return tuple(_trials(texts))
 
 
-def _trials(texts: list[object]) -> Iterator[StateTrial]:
+def _trials(texts: Iterable[object]) -> Iterator[StateTrial]:
     for position, text in enumerate(texts):
         trial = load_json(text) if isinstance(text, str) else text
         if not isinstance(trial, Mapping):

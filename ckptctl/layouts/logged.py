@@ -1,125 +1,190 @@
 """The rows of a result log, decoded as far as they are compared, and no further.
 
 A log is mostly metrics that nobody asks for, and a value costs far more as an object than as
-bytes: so a line becomes a row at once, and its metrics when they are asked for.
+bytes: of a line two columns are kept, and the rest is decoded when it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, cast
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import msgspec
-from msgspec import UNSET, field
+from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
+from ckptctl.layouts.log_columns import UNSAID, Columns, PackedColumns
+from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import flatten
-
-_UNSAID: Any = UNSET
-"""The name of a row that has no key for one, which is not the same as null."""
+from ckptctl.model.metrics import flatten, real_number
+from ckptctl.model.rows import Rows
 
 
-class LogText:
-    """The bytes of a log, for what is asked of them later."""
+# It is handed out as a row, whose other parts are in the text.
+class LoggedRow(Row, frozen=True, kw_only=True):
+    """A row of which most is still in the text."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
+    text: LogText
 
-    def __eq__(self, other: object) -> bool:
-        """Whether both are the same bytes."""
-        return isinstance(other, LogText) and self._data == other._data
-
-    def __hash__(self) -> int:
-        """As `__eq__` has it."""
-        return hash(self._data)
-
-    @cached_property
-    def _lines(self) -> Sequence[bytes]:
-        return self._data.split(b"\n")
-
-    def result(self, line: int) -> Mapping[str, object]:
-        """The whole result on a line that became a row."""
-        return cast("Mapping[str, object]", load_json(self._lines[line]))
-
-    def later(self, line: int) -> Mapping[str, object]:
-        """The same, read when it is looked into: only a repair does that."""
-        return _Later(self, line)
-
-
-class _Later(Mapping[str, object]):
-    def __init__(self, log: LogText, line: int) -> None:
-        self._log = log
-        self._line = line
-
-    @cached_property
+    @property
     def _result(self) -> Mapping[str, object]:
-        return self._log.result(self._line)
-
-    def __getitem__(self, key: str) -> object:
-        return self._result[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._result)
-
-    def __len__(self) -> int:
-        return len(self._result)
-
-
-# It is filled in after the decoder has made it, and handed out as a row, which is frozen.
-class LoggedRow(Row, frozen=False, kw_only=True):  # type: ignore[misc]
-    """A row whose metrics are still in the text.
-
-    What no result has is named in a way that no result names its own.
-    """
-
-    line: int = field(default=-1, name="ckptctl: line")
-    has_name: bool = field(default=True, name="ckptctl: has_name")
-    name: str | None = field(default=_UNSAID, name="checkpoint_dir_name")
-    training_iteration: int | None = None
-    checkpointed: bool = field(default=False, name="should_checkpoint")
-    result: Mapping[str, object] | None = field(default=None, name="ckptctl: result")
-    log: LogText | None = field(default=None, name="ckptctl: log")
-    known: Metrics | None = field(default=None, name="ckptctl: known")
+        return self.text.result(self.line)
 
     @property  # type: ignore[misc]
     def metrics(self) -> Metrics:
-        """The metrics of this row, read from the text when they are first asked for."""
-        if self.known is None:
-            self.known = flatten(self.log.result(self.line)) if self.log is not None else {}
-        return self.known
+        """The metrics of this row."""
+        return flatten(self._result)
+
+    @property  # type: ignore[misc]
+    def trial_id(self) -> str | None:
+        """The trial that it says it is of."""
+        found = self._result.get("trial_id")
+        return found if isinstance(found, str) else None
+
+    @property  # type: ignore[misc]
+    def timestamp(self) -> int | float | None:
+        """Seconds since the epoch."""
+        return real_number(self._result.get("timestamp"))
+
+    @property  # type: ignore[misc]
+    def time_total_s(self) -> float | None:
+        """Seconds that the trial has run."""
+        total = real_number(self._result.get("time_total_s"))
+        return None if total is None else float(total)
+
+    @property  # type: ignore[misc]
+    def checkpointed(self) -> bool:
+        """Whether the row says that a checkpoint was reported with it."""
+        return self._result.get("should_checkpoint") is True
 
 
-_decode = msgspec.json.Decoder(LoggedRow).decode_lines
+class LogRows(Rows):
+    """The rows of one log, as two columns beside its text."""
+
+    def __init__(
+        self,
+        text: LogText,
+        lines: Sequence[int],
+        names: Sequence[str | None],
+        iterations: Sequence[int | None],
+        whole: Collection[int] = frozenset(),
+    ) -> None:
+        self.text = text
+        self._lines, self._told, self._iterations = lines, names, iterations
+        self._whole = whole
+        silent = UNSAID in names or "" in names
+        self._names = [n or None for n in names] if silent else names
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line of each."""
+        return self._lines
+
+    @property
+    def names(self) -> Sequence[str | None]:
+        """The name of a checkpoint in each."""
+        return self._names
+
+    @property
+    def iterations(self) -> Sequence[int | None]:
+        """The training iteration of each."""
+        return self._iterations
+
+    @property
+    def keyed(self) -> bool:
+        """Whether any has the key for a name."""
+        return any(name is not UNSAID for name in self._told)
+
+    def __len__(self) -> int:
+        return len(self._iterations)
+
+    def at(self, place: int) -> Row:
+        """The row at a place."""
+        line = self._lines[place]
+        return LoggedRow(
+            line=line,
+            has_name=self._told[place] is not UNSAID,
+            name=self._names[place],
+            training_iteration=self._iterations[place],
+            result=_Later(self.text, line) if line in self._whole else None,
+            text=self.text,
+        )
+
+    def without(self, metric: str) -> Iterator[int]:
+        """The places of the rows that have a name and metrics, but not this one."""
+        names, lines = self._names, self._lines
+        for place, lacks in enumerate(self.text.lack(metric, lines)):
+            if lacks and names[place] and self.at(place).metrics:
+                yield place
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LogRows):
+            return self.text == other.text
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    def with_results(self, lines: Collection[int]) -> LogRows:
+        """The same, with the whole result on some lines."""
+        return LogRows(self.text, self._lines, self._told, self._iterations, frozenset(lines))
 
 
-def read_rows(data: bytes) -> tuple[Row, ...] | None:
-    """The rows of a log in which every line is a whole result of the usual kind, else None."""
-    # What the decoder skips it does not look at.
-    if not (data.isascii() or _is_text(data)):
-        return None
-    try:
-        rows = _decode(data)
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    # It skips blank lines too, which count.
-    if len(rows) != data.count(b"\n") + (not data.endswith(b"\n")):
-        return None
-    log = LogText(data)
-    for line, row in enumerate(rows):
-        row.line = line
-        row.log = log
-        if not row.name:
-            row.has_name = row.name is not _UNSAID
-            row.name = None
-    return tuple(rows)
+class _Later(Mapping[str, object]):
+    """A whole result, read when it is looked into: only a repair does that."""
+
+    def __init__(self, text: LogText, line: int) -> None:
+        self._text, self._line = text, line
+
+    def _result(self) -> Mapping[str, object]:
+        value = load_json(self._text.line(self._line))
+        return value if isinstance(value, Mapping) else {}
+
+    def __getitem__(self, key: str) -> object:
+        return self._result()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._result())
+
+    def __len__(self) -> int:
+        return len(self._result())
 
 
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+class Read(Struct, frozen=True, kw_only=True):
+    """What was read of one log."""
+
+    rows: LogRows
+    torn: str | None = None
+    """Why the last line is not whole, if it is not: it was cut off while being written."""
+    bad: tuple[tuple[int, str], ...] = ()
+    """Other lines that are no JSON: number from 0, and why."""
+
+
+class LogReader:
+    """Takes a log in pieces, each of which ends with a line or with the log.
+
+    Where there are more pieces than one, none is kept: `fetch` reads them again.
+    """
+
+    def __init__(self, fetch: Fetch | None = None) -> None:
+        self._text = LogText(fetch)
+        self._found = Columns()
+
+    def take(self, data: bytes) -> None:
+        """The next piece."""
+        if self._found.count:
+            self._text.release()
+            if not isinstance(self._found, PackedColumns):
+                self._found = PackedColumns(self._found)
+        self._text.add(data, self._found.count)
+        self._found.take(data)
+
+    def done(self) -> Read:
+        """What was in it."""
+        found = self._found
+        if isinstance(found, PackedColumns):
+            self._text.release()
+        bad, torn = tuple(found.bad), None
+        if bad and bad[-1][0] == found.last:
+            torn = f"line {found.last + 1} is cut off"
+            bad = bad[:-1]
+        rows = LogRows(self._text, found.lines, found.names, found.iterations)
+        return Read(rows=rows, torn=torn, bad=bad)

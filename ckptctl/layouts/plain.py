@@ -136,7 +136,7 @@ def _checkpoint(dirname: TrialDir, folder: Folder, place: int) -> Checkpoint:
         name=CheckpointName(folder.name),
         index=index_of(folder.name),
         state=folder.state,
-        files=len(folder.files),
+        files=folder.count,
         size_bytes=folder.size,
         modified=folder.modified,
         saved=place,

@@ -263,7 +263,7 @@ def _checkpoint(name: str, folder: Folder | None, record: Record | None, place: 
         state=folder.state if folder else CheckpointState.MISSING,
         training_iteration=record.training_iteration if record else None,
         metrics=metrics,
-        files=len(folder.files) if folder else 0,
+        files=folder.count if folder else 0,
         size_bytes=folder.size if folder else 0,
         modified=folder.modified if folder else None,
         recorded_by=(Witness.TRIAL,) if record else (),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
+import msgspec
 from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError
@@ -20,17 +21,16 @@ from ckptctl.layouts.folders import Folder, lacking
 from ckptctl.layouts.imported import TUNER_FILES, imported
 from ckptctl.layouts.legacy_state import read_legacy_trials
 from ckptctl.layouts.references import References
-from ckptctl.layouts.result_log import (
-    LOG_NAME,
-)
+from ckptctl.layouts.result_log import LOG_NAME
 from ckptctl.layouts.tree import Tree
 from ckptctl.layouts.tune_folders import (
+    Logs,
     has_logs,
     is_lone_trial,
     read_folders,
-    read_logs,
     state_files,
     trial_dirs,
+    with_deeper,
     within,
 )
 from ckptctl.layouts.tune_mentions import state_mentions
@@ -44,6 +44,7 @@ from ckptctl.model.experiment import (
     Experiment,
     RecordKind,
     RecordRole,
+    Trial,
     Unreadable,
 )
 from ckptctl.model.names import NameKind, kind_of, natural_key
@@ -69,40 +70,48 @@ class RayTune:
         state = _read_state_file(tree, source)
         _note_other_files(tree, source)
         dirnames = trial_dirs(tree, state.trials)
-        logs, mentions = read_logs(tree, source, dirnames)
         references = References(_roots(state.trials), dirnames)
-        folders = read_folders(tree, state.trials, dirnames, logs, references)
+        logs = Logs(tree, source, dirnames)
+        folders = read_folders(tree, state.trials, dirnames, references, logs)
         dialect = _dialect(tree, state.trials)
         if dialect is Dialect.LEGACY:
             # It is written last, and a restore cannot do without it.
             folders = lacking(folders, METADATA_NAME)
         notes = _notes(source, dialect, folders)
-        mentions.append(partial(state_mentions, state.file, state.trials, references))
         pickles, keys = imported(tree, source, state.file) if source.collect_globals else ((), ())
-        in_state = {t.dirname: t for t in state.trials}
-        trials = tuple(
-            build_trial(
-                TrialSources(
-                    dirname=TrialDir(name),
-                    state=in_state.get(name),
-                    state_file=state.file,
-                    state_read=state.read,
-                    on_storage=name == "." or tree.has_folder(name),
-                    folders=folders[name],
-                    log=logs[name],
-                    log_path=within(name, LOG_NAME) if tree.file(within(name, LOG_NAME)) else None,
-                    dialect=dialect,
-                    references=references,
-                    notes=notes[name],
-                )
-            )
+        unparsed = tuple(
+            within(name, folder.name)
             for name in dirnames
+            for folder in folders[name]
+            if kind_of(folder.name) is NameKind.OTHER
         )
+        odd = tree.odd_paths()
+        in_state = {t.dirname: t for t in state.trials}
+        trials: list[Trial] = []
+        for name in dirnames:
+            log = logs.take(name)
+            sources = TrialSources(
+                dirname=TrialDir(name),
+                state=in_state.get(name),
+                state_file=state.file,
+                state_read=state.read,
+                on_storage=name == "." or tree.has_folder(name),
+                folders=with_deeper(folders.pop(name), tree, name, log),
+                log=log,
+                log_path=within(name, LOG_NAME) if tree.file(within(name, LOG_NAME)) else None,
+                dialect=dialect,
+                references=references,
+                notes=notes[name],
+            )
+            trials.append(build_trial(sources))
+            log.rest(source)
+            tree.let_go(name)
+        logs.mentions.append(partial(state_mentions, state.file, state.trials, references))
         return Experiment(
             location=source.location,
             name=source.root.rstrip("/").rpartition("/")[2] or source.location,
             layout=dialect,
-            trials=trials,
+            trials=tuple(trials),
             ray_version=_ray_version(notes),
             state_file=state.file,
             recorded_root=_recorded_root(state.trials),
@@ -111,15 +120,10 @@ class RayTune:
             staging=next((t.staging for t in state.trials if t.staging), None),
             roots_are_absolute=any(t.keeps_roots for t in state.trials),
             records=tuple(sorted(source.files, key=lambda f: f.path)),
-            mentions=Deferred(mentions),
+            mentions=Deferred(logs.mentions),
             problems=tuple(source.problems),
-            odd=tree.odd_paths(),
-            unparsed=tuple(
-                within(name, folder.name)
-                for name in dirnames
-                for folder in folders[name]
-                if kind_of(folder.name) is NameKind.OTHER
-            ),
+            odd=odd,
+            unparsed=unparsed,
             state_fields=_state_fields(state.trials),
             pickles=pickles,
             state_keys=keys,
@@ -147,7 +151,7 @@ def _notes(
         (name, folder.name)
         for name, own in folders.items()
         for folder in own
-        if any(f.path == METADATA_NAME for f in folder.files)
+        if METADATA_NAME in folder.held.names
     ]
     source.ahead(f"{within(name, folder)}/{METADATA_NAME}" for name, folder in noted)
     for name, folder in noted:
@@ -195,7 +199,37 @@ def _read_state_file(tree: Tree, source: Source) -> _State:
         return _State(file=newest, trials=(), read=False)
 
 
+class _Document(Struct):
+    """A state file whose trials are still text: all of them at once may fill the memory."""
+
+    trial_data: list[msgspec.Raw] | None = None
+    checkpoints: list[msgspec.Raw] | None = None
+
+
+_decode = msgspec.json.Decoder(_Document).decode
+
+
 def _parse(data: bytes) -> tuple[StateTrial, ...]:
+    document = _shallow(data)
+    if document is None:
+        return _parse_whole(data)
+    if document.trial_data is not None:
+        return read_trial_data(load_json(bytes(raw)) for raw in document.trial_data)
+    return read_legacy_trials(load_json(bytes(raw)) for raw in document.checkpoints or ())
+
+
+def _shallow(data: bytes) -> _Document | None:
+    """The state of which only the list of trials is looked at; None where it is unusual."""
+    if not data.isascii():  # what the decoder skips it does not look at
+        return None
+    try:
+        document = _decode(data)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None if document.trial_data is None and document.checkpoints is None else document
+
+
+def _parse_whole(data: bytes) -> tuple[StateTrial, ...]:
     document = load_json(data)
     if isinstance(document, Mapping):
         pairs, texts = document.get("trial_data"), document.get("checkpoints")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from ckptctl.codec.csv_records import read_column
-from ckptctl.codec.json_records import RecordError, read_lines
-from ckptctl.layouts.logged import LogText, read_rows
+from ckptctl.codec.json_records import RecordError
+from ckptctl.layouts.base import Source
+from ckptctl.layouts.log_columns import DIR_NAME_KEY
+from ckptctl.layouts.logged import LogReader, LogRows, Read
 from ckptctl.model.bookkeeping import Provenance
 from ckptctl.model.checkpoint import CheckpointName, TrialDir
 from ckptctl.model.experiment import (
@@ -16,90 +18,83 @@ from ckptctl.model.experiment import (
     Mention,
     MentionForm,
     RecordRole,
-    Row,
     Unreadable,
 )
-from ckptctl.model.metrics import flatten, real_number, whole_number
+from ckptctl.model.rows import RowList, Rows
 
 LOG_NAME = "result.json"
 PROGRESS_NAME = "progress.csv"
-DIR_NAME_KEY = "checkpoint_dir_name"
-"""The key under which a row names the folder that was saved with it (Ray 2.7 and newer)."""
-
-
-def _nothing(line: int) -> Mapping[str, object]:
-    raise KeyError(line)
+_NO_ROWS: Rows = RowList(())
 
 
 class ResultLog(Struct, frozen=True, kw_only=True):
     """What was read of one result log."""
 
     path: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: Rows = _NO_ROWS
     problems: tuple[Unreadable, ...] = ()
-    results: Callable[[int], Mapping[str, object]] = _nothing
-    """The whole result on a line."""
 
     @property
-    def names(self) -> set[str]:
-        """The names of checkpoints in it."""
-        return {row.name for row in self.rows if row.name}
+    def unlike(self) -> set[str]:
+        """The names in it that are not like Ray's, which may be folders all the same."""
+        return {n for n in self.rows.names if n and (n[:10] != "checkpoint" or "/" in n)}
+
+    def rest(self, source: Source) -> None:
+        """Nobody will go through it soon: a text that is too much to keep is forgotten."""
+        if isinstance(self.rows, LogRows):
+            text = self.rows.text
+            (text.close if source.may_keep(text.size) else text.release)()
 
     def mentions(self, trial: TrialDir) -> Iterator[Mention]:
         """Every place in it that names a checkpoint of its trial."""
-        for row in self.rows:
-            if row.name:
-                yield _mention(self.path, f"{row.line}/{DIR_NAME_KEY}", trial, row.name)
+        for line, name in self.rows.pairs:
+            if name:
+                yield _mention(self.path, f"{line}/{DIR_NAME_KEY}", trial, name)
 
 
 def read_result_log(path: str, data: bytes) -> ResultLog:
-    """The rows of a log.
+    """The rows of a log that is there as a whole."""
+    reader = LogReader()
+    reader.take(data)
+    return result_log(path, reader.done())
+
+
+def result_log(path: str, read: Read) -> ResultLog:
+    """What was read of a log, with its trouble.
 
     A torn last line and unreadable lines are told as problems; the others still count.
     """
-    rows = read_rows(data)
-    if rows is not None:
-        return ResultLog(path=path, rows=rows, results=LogText(data).later)
-    lines = read_lines(data)
-    results = {row.line: row.value for row in lines.rows if isinstance(row.value, Mapping)}
     problems = [
         Unreadable(file=path, reason=f"line {number + 1}: {reason}", role=RecordRole.RESULT_LOG)
-        for number, reason in lines.bad
+        for number, reason in read.bad
     ]
-    if lines.torn is not None:
+    if read.torn is not None:
         problems.append(
-            Unreadable(file=path, reason=lines.torn, truncated=True, role=RecordRole.RESULT_LOG)
+            Unreadable(file=path, reason=read.torn, truncated=True, role=RecordRole.RESULT_LOG)
         )
-    return ResultLog(
-        path=path,
-        rows=tuple(_row(line, result) for line, result in results.items()),
-        problems=tuple(problems),
-        results=results.__getitem__,
-    )
+    return ResultLog(path=path, rows=read.rows, problems=tuple(problems))
 
 
-def _row(number: int, value: Mapping[object, object]) -> Row:
-    name = value.get(DIR_NAME_KEY)
-    trial_id = value.get("trial_id")
-    total = real_number(value.get("time_total_s"))
-    return Row(
-        line=number,
-        has_name=DIR_NAME_KEY in value,
-        name=name if isinstance(name, str) and name else None,
-        training_iteration=whole_number(value.get("training_iteration")),
-        metrics=flatten(value),
-        trial_id=trial_id if isinstance(trial_id, str) else None,
-        timestamp=real_number(value.get("timestamp")),
-        time_total_s=None if total is None else float(total),
-        checkpointed=value.get("should_checkpoint") is True,
-    )
+class ProgressCheck:
+    """Whether ``progress.csv`` can be read, of which nearly all tell that without being parsed."""
+
+    def __init__(self) -> None:
+        self.sure = True
+        """Only a quote that does not end makes text no CSV."""
+        self.whole: bytes | None = None
+        """The text, where it came as one piece."""
+        self._pieces = 0
+
+    def take(self, data: bytes) -> None:
+        """The next piece."""
+        self._pieces += 1
+        self.whole = data if self._pieces == 1 else None
+        if b'"' in data or not data.isascii():
+            self.sure = False
 
 
 def problem_of_progress(path: str, data: bytes) -> Unreadable | None:
     """Why ``progress.csv`` cannot be read, if it cannot."""
-    # Only a quote that does not end makes text no CSV.
-    if b'"' not in data and data.isascii():
-        return None
     try:
         read_column(data, DIR_NAME_KEY)
     except RecordError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -28,6 +29,8 @@ def with_stages(
     """
     trials: list[Trial] = []
     left = len(experiment.trials) if every else _TRIES
+    if not may_hold_payloads(tree):
+        left = 0
     for trial in experiment.trials:
         file = _payload(trial, tree) if left > 0 else None
         if file is None:
@@ -39,13 +42,23 @@ def with_stages(
     return replace(experiment, trials=tuple(trials), settings=read_settings(tree, source, own))
 
 
+def may_hold_payloads(tree: Tree) -> bool:
+    """Whether a file anywhere could be one of Lightning's, by its name."""
+    return tree.has_names(lambda names: _payload_in(names) is not None)
+
+
 def _payload(trial: Trial, tree: Tree) -> str | None:
     """The file of the newest checkpoint that could be one of Lightning's."""
     for checkpoint in reversed(trial.saves):
-        for file in tree.files_below(checkpoint.path):
-            if file.path.endswith(".ckpt") or file.path == _LEGACY_NAME:
-                return f"{checkpoint.path}/{file.path}"
+        name = _payload_in(tree.flat(checkpoint.path).names)
+        if name is not None:
+            return f"{checkpoint.path}/{name}"
     return None
+
+
+@lru_cache
+def _payload_in(names: tuple[str, ...]) -> str | None:
+    return next((n for n in names if n.endswith(".ckpt") or n == _LEGACY_NAME), None)
 
 
 def _look(tree: Tree, source: Source, path: str) -> Lightning | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from operator import attrgetter
 
 from msgspec import Struct
 
@@ -31,13 +30,14 @@ class Demands(Struct, frozen=True, kw_only=True):
 class Tree:
     """What lies below one folder, with paths relative to it."""
 
+    releases = False
+    """Whether what was let go is nobody's: the listing holds one experiment, and no more of it is
+    looked at."""
     demands = Demands()
     """What is asked of checkpoints here; a listing alone asks nothing."""
 
     def __init__(self, listed: Folder | Iterable[Entry]) -> None:
         self._root = listed if isinstance(listed, Folder) else arrange(listed)
-        self._files: dict[str, dict[str, FolderFile]] = {}
-        """The files of the folders that were asked for one, by folder and name."""
 
     def below(self, folder: str) -> Tree:
         """The same for one folder, with paths relative to that folder."""
@@ -60,17 +60,13 @@ class Tree:
     def file_names(self, parent: str = "") -> tuple[str, ...]:
         """The names of the files directly below `parent`, sorted."""
         here = self._folder(parent)
-        return () if here is None else tuple(sorted({f.path for f in here.files}))
+        return () if here is None else here.names
 
     def file(self, path: str) -> FolderFile | None:
         """The file at `path`, or None; links and special files count as none."""
         parent, _, name = path.rpartition("/")
-        files = self._files.get(parent)
-        if files is None:
-            here = self._folder(parent)
-            files = {f.path: f for f in here.files} if here is not None else {}
-            self._files[parent] = files
-        return files.get(name)
+        here = self._folder(parent)
+        return None if here is None else here.file(name)
 
     def has_folder(self, path: str) -> bool:
         """Whether a folder is at `path`."""
@@ -108,25 +104,30 @@ class Tree:
 
     def holds(self, name: str) -> bool:
         """Whether a file of this name lies anywhere."""
-        return any(
-            file.path == name
-            for _, folder in self.all_folders(lambda f: _has(f, name))
-            for file in folder.files
-        )
+        return self.has_names(lambda names: name in names)
 
-    def files_below(self, folder: str) -> tuple[FolderFile, ...]:
-        """Every file below `folder`, however deep, in order of path."""
+    def has_names(self, wanted: Callable[[tuple[str, ...]], bool]) -> bool:
+        """Whether the names of the files directly in some folder are wanted."""
+        waiting = [self._root]
+        while waiting:
+            here = waiting.pop()
+            if wanted(here.names):
+                return True
+            for name, inner in here.folders.items():
+                if inner.unreadable is None and not (here is self._root and name == OWN_FOLDER):
+                    waiting.append(inner)
+        return False
+
+    def let_go(self, folder: str) -> None:
+        """Forget what lies in the folders of a folder, which is the most of a listing."""
         here = self._folder(folder)
-        if here is None:
-            return ()
-        if not here.folders:  # as nearly all checkpoints are
-            return tuple(sorted(here.files, key=_path))
-        found = (
-            file if file.path == path else FolderFile(path, file.size, file.modified)
-            for path, file in here.below()
-            if file is not None
-        )
-        return tuple(sorted(found, key=_path))
+        if self.releases and here is not None and here is not self._root:
+            here.folders = {}
+
+    def flat(self, folder: str) -> Folder:
+        """Every file below `folder`, however deep, as if it lay directly in it."""
+        here = self._folder(folder)
+        return Folder() if here is None else here.flat()
 
     def _folder(self, path: str) -> Folder | None:
         if not path:
@@ -152,13 +153,3 @@ class Tree:
             for name, inner in folder.folders.items():
                 if (wanted is None or wanted(inner)) and (path or name != OWN_FOLDER):
                     waiting.append((f"{prefix}{name}", inner))
-
-
-def _has(folder: Folder, name: str) -> bool:
-    for file in folder.files:  # noqa: SIM110 - a generator for each folder takes longer
-        if file.path == name:
-            return True
-    return False
-
-
-_path = attrgetter("path")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
-from ckptctl.model.bookkeeping import Bookkeeping, Claim, Provenance, Witness
+from ckptctl.model.bookkeeping import Bookkeeping, Claim, Names, Provenance, Witness
 from ckptctl.model.checkpoint import Checkpoint
-from ckptctl.model.experiment import Record, Row, Trial
+from ckptctl.model.experiment import Record, Trial
 from ckptctl.model.names import index_of
+from ckptctl.model.rows import columns
 
 
 def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeeping]:
@@ -25,14 +26,14 @@ def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeep
 
 def storage_book(trial: Trial) -> Bookkeeping:
     """What the folders themselves say."""
-
-    def claim(checkpoint: Checkpoint) -> Claim[str]:
-        provenance = Provenance(file=checkpoint.path)
-        return Claim(value=checkpoint.name, witness=Witness.STORAGE, provenance=provenance)
-
     folders = trial.folders
+    names = Names(
+        Witness.STORAGE,
+        tuple([c.name for c in folders]),
+        lambda at: Provenance(file=folders[at].path),
+    )
     highest = max((c for c in folders if c.index is not None), key=_index, default=None)
-    newest = max(folders, key=lambda c: c.saved, default=None)
+    newest = max(range(len(folders)), key=lambda at: folders[at].saved, default=None)
     return Bookkeeping(
         latest_index=None
         if highest is None or highest.index is None
@@ -41,8 +42,8 @@ def storage_book(trial: Trial) -> Bookkeeping:
             witness=Witness.STORAGE,
             provenance=Provenance(file=highest.path),
         ),
-        latest_checkpoint=None if newest is None else claim(newest),
-        checkpoints=tuple(claim(c) for c in folders),
+        latest_checkpoint=None if newest is None else names[newest],
+        checkpoints=names,
     )
 
 
@@ -96,25 +97,26 @@ def _recorded(record: Record) -> Claim[str]:
 
 def _session_book(trial: Trial) -> Bookkeeping:
     log = trial.result_log or ""
-
-    def claim(row: Row) -> Claim[str]:
-        pointer = f"{row.line}/checkpoint_dir_name"
-        provenance = Provenance(file=log, pointer=pointer)
-        return Claim(value=row.name or "", witness=Witness.SESSION, provenance=provenance)
-
-    last_rows = {row.name: row for row in trial.rows if row.name}
-    named = sorted(last_rows.values(), key=lambda r: r.line)
-    highest = max(named, key=_row_index, default=None)
+    last_lines = {name: line for line, name in columns(trial.rows).pairs if name}
+    lines = tuple(sorted(last_lines.values()))
+    by_line = {line: name for name, line in last_lines.items()}
+    names = Names(
+        Witness.SESSION,
+        tuple([by_line[line] for line in lines]),
+        lambda at: Provenance(file=log, pointer=f"{lines[at]}/checkpoint_dir_name"),
+    )
+    indices = [index_of(name) for name in names.values]
+    highest = max((i for i in indices if i is not None), default=None)
     newest = trial.rows[-1]
     return Bookkeeping(
         latest_index=None
-        if highest is None or _row_index(highest) < 0
+        if highest is None
         else Claim(
-            value=_row_index(highest),
+            value=highest,
             witness=Witness.SESSION,
-            provenance=claim(highest).provenance,
+            provenance=names[indices.index(highest)].provenance,
         ),
-        latest_checkpoint=claim(named[-1]) if named else None,
+        latest_checkpoint=names[-1] if names else None,
         iteration=None
         if newest.training_iteration is None
         else Claim(
@@ -122,10 +124,5 @@ def _session_book(trial: Trial) -> Bookkeeping:
             witness=Witness.SESSION,
             provenance=Provenance(file=log, pointer=f"{newest.line}/training_iteration"),
         ),
-        checkpoints=tuple(claim(row) for row in named),
+        checkpoints=names,
     )
-
-
-def _row_index(row: Row) -> int:
-    index = index_of(row.name or "")
-    return -1 if index is None else index

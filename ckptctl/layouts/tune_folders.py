@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
 from ckptctl.layouts.base import MAX_LOG_BYTES, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
+from ckptctl.layouts.logged import LogReader
 from ckptctl.layouts.references import References
 from ckptctl.layouts.result_log import (
     LOG_NAME,
     PROGRESS_NAME,
+    ProgressCheck,
     ResultLog,
     mentions_of_progress,
     problem_of_progress,
-    read_result_log,
+    result_log,
 )
 from ckptctl.layouts.tree import SNAPSHOT, Tree
 from ckptctl.layouts.tune_state import StateTrial
@@ -66,36 +68,64 @@ def is_experiment(tree: Tree, folder: str) -> bool:
     return bool(state_files(tree, folder)) or tree.file(f"{folder}/{SNAPSHOT}") is not None
 
 
-def read_logs(
-    tree: Tree, source: Source, dirnames: tuple[str, ...]
-) -> tuple[dict[str, ResultLog], list[Callable[[], Iterable[Mention]]]]:
-    """The result log of every trial, and what finds the mentions in the logs."""
-    logs: dict[str, ResultLog] = {}
-    mentions: list[Callable[[], Iterable[Mention]]] = []
-    paths = (within(name, file) for name in dirnames for file in (LOG_NAME, PROGRESS_NAME))
-    source.ahead((path for path in paths if tree.file(path)), limit=MAX_LOG_BYTES)
-    for name in dirnames:
-        log = logs[name] = _read_log(tree, source, name)
-        mentions.append(partial(log.mentions, TrialDir(name)))
-        path = within(name, PROGRESS_NAME)
-        if tree.file(path) is None:
-            continue
-        data = source.read(path, RecordKind.CSV, RecordRole.PROGRESS, limit=MAX_LOG_BYTES)
-        if not data:
-            continue
-        if problem := problem_of_progress(path, data):
+class Logs:
+    """The result log of every trial, read when it is asked for.
+
+    Trials are asked for in their order, in which a store that answers many requests at once reads
+    ahead.
+    """
+
+    def __init__(self, tree: Tree, source: Source, dirnames: Sequence[str]) -> None:
+        self._tree, self._source = tree, source
+        self._dirnames = dirnames
+        self._begun = False
+        self._read: dict[str, ResultLog] = {}
+        self.mentions: list[Callable[[], Iterable[Mention]]] = []
+        """What finds the checkpoints that are named in the logs which were read."""
+
+    def read_all(self) -> dict[str, ResultLog]:
+        """All of them at once, for who cannot do without."""
+        for name in self._dirnames:
+            self._read[name] = self._next(name)
+        return self._read
+
+    def take(self, name: str) -> ResultLog:
+        """The log of a trial, once."""
+        return self._read.pop(name, None) or self._next(name)
+
+    def _next(self, name: str) -> ResultLog:
+        if not self._begun:
+            self._begun = True
+            paths = (within(n, file) for n in self._dirnames for file in (LOG_NAME, PROGRESS_NAME))
+            self._source.ahead((p for p in paths if self._tree.file(p)), limit=MAX_LOG_BYTES)
+        log = self._log(within(name, LOG_NAME))
+        self.mentions.append(partial(log.mentions, TrialDir(name)))
+        self._look_at_progress(within(name, PROGRESS_NAME), TrialDir(name))
+        return log
+
+    def _log(self, path: str) -> ResultLog:
+        if self._tree.file(path) is None:
+            return ResultLog()
+        reader = LogReader(self._source.again(path))
+        if not self._source.feed(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, reader.take):
+            return ResultLog()
+        return result_log(path, reader.done())
+
+    def _look_at_progress(self, path: str, trial: TrialDir) -> None:
+        entry, source = self._tree.file(path), self._source
+        if entry is None:
+            return
+        check = ProgressCheck()
+        if not source.feed(path, RecordKind.CSV, RecordRole.PROGRESS, check.take):
+            return
+        problem = None
+        if not check.sure:
+            data = check.whole or source.peek(path, limit=MAX_LOG_BYTES)
+            problem = problem_of_progress(path, data) if data is not None else None
+        if problem is not None:
             source.problems.append(problem)
-        else:
-            mentions.append(partial(_progress_mentions, source, path, TrialDir(name)))
-    return logs, mentions
-
-
-def _read_log(tree: Tree, source: Source, name: str) -> ResultLog:
-    path = within(name, LOG_NAME)
-    data = None
-    if tree.file(path) is not None:
-        data = source.read(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, limit=MAX_LOG_BYTES)
-    return ResultLog() if data is None else read_result_log(path, data)
+        elif entry.size:
+            self.mentions.append(partial(_progress_mentions, source, path, trial))
 
 
 def _progress_mentions(source: Source, path: str, trial: TrialDir) -> Iterable[Mention]:
@@ -113,10 +143,14 @@ def read_folders(
     tree: Tree,
     trials: tuple[StateTrial, ...],
     dirnames: tuple[str, ...],
-    logs: Mapping[str, ResultLog],
     references: References,
+    logs: Logs,
 ) -> dict[str, tuple[Folder, ...]]:
-    """The checkpoint folders of every trial, whole or not."""
+    """The checkpoint folders of every trial, whole or not.
+
+    A log may name folders that are called otherwise than Ray's; only where there are others at
+    all does it have to be read before.
+    """
     named: dict[str, set[str]] = {name: set() for name in dirnames}
     for trial in trials:
         recorded = (*trial.records, *((trial.latest,) if trial.latest else ()))
@@ -124,11 +158,23 @@ def read_folders(
             ref = references.resolve(record.path)
             if ref is not None and ref.trial in named:
                 named[ref.trial].add(ref.name)
-    for name, log in logs.items():
-        named[name].update(log.names)
+    if any(not n.startswith("checkpoint") for name in dirnames for n in tree.folders(name)):
+        for name, log in logs.read_all().items():
+            named[name] |= log.unlike
     return compare_siblings(
         {
             name: checkpoint_folders(tree, "" if name == "." else name, named[name])
             for name in dirnames
         }
     )
+
+
+def with_deeper(
+    folders: tuple[Folder, ...], tree: Tree, name: str, log: ResultLog
+) -> tuple[Folder, ...]:
+    """A trial's folders, with those that its log says lie deeper."""
+    deeper = {n for n in log.unlike if "/" in n and tree.has_folder(within(name, n))}
+    if deeper <= {f.name for f in folders}:
+        return folders
+    own = checkpoint_folders(tree, "" if name == "." else name, {f.name for f in folders} | deeper)
+    return compare_siblings({name: own})[name]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import ESTIMATED, Row, TrainableKind
 from ckptctl.model.metrics import real_number, whole_number
 from ckptctl.model.names import NameKind, index_of, kind_of
+from ckptctl.model.rows import Rows
 
 
 class RowIndex:
@@ -18,29 +20,36 @@ class RowIndex:
     a save is known by iteration and time together; the name decides where those are not recorded.
     """
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._by_save: dict[tuple[object, ...], Row] = {}
-        self._by_name: dict[str, Row] = {}
-        self._by_iteration: dict[int | None, Row | None] = {None: None}
-        for row in rows:
-            self._by_save[(row.training_iteration, row.timestamp, row.time_total_s)] = row
-            once = row.training_iteration not in self._by_iteration
-            self._by_iteration[row.training_iteration] = row if once else None
-            if row.name:
-                self._by_name[row.name] = row
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    @cached_property
+    def _places(self) -> Mapping[int, Sequence[int]]:
+        """Where each iteration stands."""
+        found: dict[int, list[int]] = {}
+        for place, iteration in enumerate(self._rows.iterations):
+            if iteration is not None:
+                found.setdefault(iteration, []).append(place)
+        return found
 
     def of(self, metrics: Metrics, name: str | None) -> Row | None:
         """The row of the save with these metrics, which went into the folder `name`."""
+        rows = self._rows
         iteration = whole_number(metrics.get("training_iteration"))
+        places = self._places.get(iteration, ()) if iteration is not None else ()
         total = real_number(metrics.get("time_total_s"))
-        if iteration is not None and total is not None:
-            key = (iteration, real_number(metrics.get("timestamp")), float(total))
-            if key in self._by_save:
-                return self._by_save[key]
-        row = self._by_name.get(name or "")
-        if row is not None and iteration in (None, row.training_iteration):
-            return row
-        return None if metrics.get(ESTIMATED) else self._by_iteration.get(iteration)
+        if total is not None:
+            time = real_number(metrics.get("timestamp"))
+            for place in reversed(places):
+                row = rows[place]
+                if row.timestamp == time and row.time_total_s == float(total):
+                    return row
+        named = rows.last_places((name,)).get(name) if name else None
+        if named is not None and iteration in (None, rows.iterations[named]):
+            return rows[named]
+        if metrics.get(ESTIMATED) or len(places) != 1:
+            return None
+        return rows[places[0]]
 
 
 def kind_of_trainable(sources: TrialSources) -> TrainableKind | None:
@@ -51,7 +60,7 @@ def kind_of_trainable(sources: TrialSources) -> TrainableKind | None:
         return TrainableKind.CLASS
     if sources.dialect is Dialect.LEGACY:
         return _legacy_kind(sources)
-    if any(row.has_name for row in rows):
+    if rows.keyed:
         return TrainableKind.FUNCTION
     if rows and (sources.folders or (state is not None and state.records)):
         return TrainableKind.CLASS

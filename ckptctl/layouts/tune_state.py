@@ -6,7 +6,7 @@ checkpoints are pickles inside those (Ray 2.54 ``tune/execution/tune_controller.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import RecordShape, Retention
 from ckptctl.model.heap import Heap, Priority
-from ckptctl.model.metrics import flatten, whole_number
+from ckptctl.model.metrics import flatten, pack, whole_number
 
 _MANAGER = "checkpoint_manager"
 
@@ -85,7 +85,7 @@ class StateTrial(Struct, frozen=True, kw_only=True):
     """The attributes of its ``StorageContext``."""
 
 
-def read_trial_data(pairs: list[object]) -> tuple[StateTrial, ...]:
+def read_trial_data(pairs: Iterable[object]) -> tuple[StateTrial, ...]:
     """The trials of a state file's list ``trial_data``, in its own order.
 
     Raises:
@@ -95,7 +95,7 @@ def read_trial_data(pairs: list[object]) -> tuple[StateTrial, ...]:
     return tuple(_trials(pairs))
 
 
-def _trials(pairs: list[object]) -> Iterator[StateTrial]:
+def _trials(pairs: Iterable[object]) -> Iterator[StateTrial]:
     for position, pair in enumerate(pairs):
         if not isinstance(pair, list) or len(pair) != 2:
             raise StateError(f"trial_data/{position} is not a pair")
@@ -195,7 +195,7 @@ def _record(item: Pickled, pointer: str, number: int | None = None) -> StateReco
     metrics = metrics if isinstance(metrics, Mapping) else {}
     name = metrics.get("checkpoint_dir_name")
     own = name if isinstance(name, str) else None
-    return _placed(path, flatten(metrics), own, metrics.get("timestamp"), pointer, number)
+    return _placed(path, pack(flatten(metrics)), own, metrics.get("timestamp"), pointer, number)
 
 
 def _placed(  # noqa: PLR0913, PLR0917 - the parts of one value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import compress, product
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ckptctl.layouts.folders import Folder
+from ckptctl.layouts.logged import LogRows
 from ckptctl.layouts.order import save_order
 from ckptctl.layouts.tune_books import tune_books
 from ckptctl.layouts.tune_metadata import TrainableNote
@@ -31,9 +33,10 @@ from ckptctl.model.experiment import (
     TrialStatus,
     Unreadable,
 )
-from ckptctl.model.metrics import whole_number
+from ckptctl.model.metrics import pack, whole_number
 from ckptctl.model.names import index_of, natural_key
 from ckptctl.model.ranking import best_by
+from ckptctl.model.rows import Rows
 
 
 def build_trial(sources: TrialSources) -> Trial:
@@ -55,7 +58,7 @@ def build_trial(sources: TrialSources) -> Trial:
         latest_record=latest,
         best_record=_beside(sources, state.best if state else None),
         heap=state.heap if state else None,
-        rows=_with_results(sources, checkpoints),
+        rows=_with_results(sources, checkpoints, kind),
         retention=state.retention if state else None,
         state_position=state.position if state else None,
         state_iteration=_state_iteration(sources),
@@ -128,14 +131,14 @@ def _checkpoints(
     by_name: dict[str, Record] = {}
     for name, record in own:
         by_name[name] = _newer(by_name.get(name), record)
-    rows = _trusted_rows(sources, kind)
-    lines = {name: row.line for name, row in rows.items()}
-    lines |= _noted_lines(sources)
-    lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
     folders = {f.name: f for f in sources.folders}
     names = sorted({*folders, *by_name}, key=natural_key)
     known = set(names)
-    places = save_order(names, {n: line for n, line in lines.items() if n in known})
+    rows = _trusted_rows(sources, kind, known)
+    lines = {name: row.line for name, row in rows.items()}
+    lines |= {name: line for name, line in _noted_lines(sources).items() if name in known}
+    lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
+    places = save_order(names, lines)
     return tuple(
         _checkpoint(
             _Told(
@@ -167,11 +170,14 @@ def _newer(known: Record | None, other: Record) -> Record:
     return other if other.row >= known.row else known
 
 
-def _trusted_rows(sources: TrialSources, kind: TrainableKind | None) -> dict[str, Row]:
+def _trusted_rows(
+    sources: TrialSources, kind: TrainableKind | None, names: Collection[str]
+) -> dict[str, Row]:
     """The last row that names each folder; none where Ray 2.7 writes names on the wrong rows."""
     if sources.dialect is Dialect.TUNE_2_7 and kind is TrainableKind.CLASS:
         return {}
-    return {row.name: row for row in sources.log.rows if row.name}
+    rows = sources.log.rows
+    return {name: rows.at(place) for name, place in rows.last_places(names).items()}
 
 
 class _Told(Struct, frozen=True, kw_only=True):
@@ -215,8 +221,8 @@ def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
         index=index_of(ref.name),
         state=folder.state if folder else CheckpointState.MISSING,
         training_iteration=told.iteration,
-        metrics=told.metrics,
-        files=len(folder.files) if folder else 0,
+        metrics=pack(told.metrics),
+        files=folder.count if folder else 0,
         size_bytes=folder.size if folder else 0,
         modified=folder.modified if folder else None,
         recorded_by=told.recorded_by,
@@ -231,25 +237,19 @@ def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
     )
 
 
-def _with_results(sources: TrialSources, checkpoints: tuple[Checkpoint, ...]) -> tuple[Row, ...]:
+def _with_results(
+    sources: TrialSources, checkpoints: tuple[Checkpoint, ...], kind: TrainableKind | None
+) -> Rows:
     """The rows, with the whole result where a repair may have to write it into the state."""
-    if sources.state is None:
-        return sources.log.rows
-    trusted = {
-        row.name: row.line for row in _trusted_rows(sources, kind_of_trainable(sources)).values()
-    }
-    wanted = {
-        trusted[c.name]
-        for c in checkpoints
-        if c.on_storage and Witness.TRIAL not in c.recorded_by and c.name in trusted
-    }
-    last = sources.log.rows[-1] if sources.log.rows else None
+    rows = sources.log.rows
+    if sources.state is None or not isinstance(rows, LogRows):
+        return rows
+    unknown = {c.name for c in checkpoints if c.on_storage and Witness.TRIAL not in c.recorded_by}
+    wanted = {row.line for row in _trusted_rows(sources, kind, unknown).values()}
+    last = rows[-1] if rows else None
     if last is not None and (last.training_iteration or 0) > (sources.state.last_iteration or 0):
         wanted.add(last.line)
-    return tuple(
-        replace(row, result=sources.log.results(row.line)) if row.line in wanted else row
-        for row in sources.log.rows
-    )
+    return rows.with_results(wanted) if wanted else rows
 
 
 def _status(state: StateTrial | None) -> TrialStatus | None:
@@ -257,7 +257,7 @@ def _status(state: StateTrial | None) -> TrialStatus | None:
     return None if state is None else known.get(state.status or "")
 
 
-def _logged_trial_id(rows: tuple[Row, ...]) -> str | None:
+def _logged_trial_id(rows: Rows) -> str | None:
     return next((r.trial_id for r in reversed(rows) if r.trial_id), None)
 
 

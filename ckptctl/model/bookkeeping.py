@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 from msgspec import Struct
 
@@ -40,6 +41,44 @@ class Claim(Struct, Generic[T], frozen=True, kw_only=True):
     provenance: Provenance
 
 
+class Names(Sequence[Claim[str]]):
+    """Claims of one witness about the names of checkpoints, each made when it is looked at.
+
+    A large experiment has millions, of which nearly none is ever shown.
+    """
+
+    __slots__ = ("_place", "_witness", "values")
+
+    def __init__(
+        self, witness: Witness, values: Sequence[str], place: Callable[[int], Provenance]
+    ) -> None:
+        self._witness = witness
+        self.values = values
+        """The names alone."""
+        self._place = place
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> Claim[str]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Claim[str]]: ...
+
+    def __getitem__(self, index: int | slice) -> Claim[str] | Sequence[Claim[str]]:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        at = range(len(self))[index]
+        return Claim(value=self.values[at], witness=self._witness, provenance=self._place(at))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values))
+
+
 class Bookkeeping(Struct, frozen=True, kw_only=True):
     """All that one witness says of one trial."""
 
@@ -49,8 +88,14 @@ class Bookkeeping(Struct, frozen=True, kw_only=True):
     """The latest checkpoint's name."""
     iteration: Claim[int] | None = None
     """The newest training iteration this witness knows of."""
-    checkpoints: tuple[Claim[str], ...] = ()
+    checkpoints: Sequence[Claim[str]] = ()
     """The names of the checkpoints it believes to exist, in its own order."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The same without their places."""
+        own = self.checkpoints
+        return own.values if isinstance(own, Names) else [claim.value for claim in own]
 
     @property
     def next_index(self) -> int | None:

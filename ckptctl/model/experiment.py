@@ -245,7 +245,8 @@ class Trial(Struct, frozen=True, kw_only=True):
     best_record: Record | None = None
     """The best save, where it is recorded by itself (Ray 2.6 and before)."""
     heap: Heap | None = None
-    rows: tuple[Row, ...] = ()
+    rows: Sequence[Row] = ()
+    """Those of a log come as `model.rows.Rows`, which tells them column by column."""
     retention: Retention | None = None
     """None where nothing is known of it."""
     best: Best | None = None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from ckptctl.model.checkpoint import MetricValue
+import msgspec
+
+from ckptctl.model.checkpoint import Metrics, MetricValue
 
 NOT_METRICS = frozenset(
     {
@@ -40,6 +43,80 @@ def flatten(result: Mapping[Any, Any]) -> dict[str, MetricValue]:
     flat: dict[str, MetricValue] = {}
     _fill(flat, result, "", 0)
     return flat if len(flat) <= _MAX_LEAVES else dict(islice(flat.items(), _MAX_LEAVES))
+
+
+@lru_cache(4)
+def _unpack(text: bytes) -> dict[str, MetricValue]:
+    """For readers only. A copy asks for one key after the other."""
+    found: dict[str, MetricValue] = _decode(text)
+    return found
+
+
+class Packed(Mapping[str, MetricValue]):
+    """Metrics as the text of a JSON object, a third of what they take as values.
+
+    They are taken apart when somebody looks. What writes JSON may take the text as it is.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+    def values_by_name(self) -> dict[str, MetricValue]:
+        """All of them, taken apart."""
+        return dict(_unpack(self.text))
+
+    def __getitem__(self, key: str) -> MetricValue:
+        return _unpack(self.text)[key]
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
+        """A metric, or another value."""
+        return _unpack(self.text).get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        return key in _unpack(self.text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_unpack(self.text))
+
+    def items(self) -> Any:  # noqa: ANN401 - as Mapping has it
+        """Names and values."""
+        return _unpack(self.text).items()
+
+    def __len__(self) -> int:
+        return len(_unpack(self.text))
+
+    def __bool__(self) -> bool:
+        return self.text != b"{}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Packed):
+            return self.text == other.text
+        return isinstance(other, Mapping) and _unpack(self.text) == dict(other)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def pack(flat: Mapping[str, MetricValue]) -> Metrics:
+    """The same packed, where their text says the same as the values, as nearly always."""
+    if isinstance(flat, Packed):
+        return flat
+    for value in flat.values():
+        # Those with an exponent are written in several ways, and some in none.
+        if isinstance(value, float) and not (
+            0.0001 <= value < 1e16 or value == 0 or 0.0001 <= -value < 1e16
+        ):
+            return flat
+    try:
+        return Packed(_encode(flat))
+    except (ValueError, TypeError, OverflowError):
+        return flat  # it has half a character, or a number of more than 64 bits
 
 
 def _fill(flat: dict[str, MetricValue], values: Mapping[Any, Any], prefix: str, depth: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ckptctl.codec.values import to_json
 from ckptctl.model.experiment import Experiment, Record, Row, TrainableKind, Trial
 from ckptctl.model.plan import Edit
+from ckptctl.model.rows import columns
 from ckptctl.planner.record_value import result_values
 from ckptctl.planner.saves import NewSave
 
@@ -28,7 +29,7 @@ def repair_rows(
     if experiment.layout == "ray-legacy":
         return tuple(_lost(trial, kept, added, named=False))
     wanted = _names_by_line(trial, kept)
-    unnamed = not any(row.has_name for row in trial.rows)
+    unnamed = not columns(trial.rows).keyed
     shifted = experiment.counter_means_next and trial.kind is TrainableKind.CLASS
     named = _named(trial, wanted) if unnamed or shifted else _once_each(trial, wanted)
     return (*named, *_lost(trial, kept, named=True))

@@ -6,7 +6,7 @@ Fields are only ever added. Values are JSON-able here: what JSON cannot hold is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ckptctl._version import __version__
 from ckptctl.errors import CkptctlError, RefusedError, StalePlanError
@@ -14,12 +14,12 @@ from ckptctl.model.bookkeeping import Bookkeeping, Claim, Witness
 from ckptctl.model.checkpoint import Checkpoint, Metrics
 from ckptctl.model.experiment import Best, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
+from ckptctl.model.metrics import Packed
 from ckptctl.model.plan import Edit, MoveTree, Outcome, Plan, Refusal, Step
 
 FORMAT_VERSION = "1.0"
 
 Document = dict[str, object]
-_PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def jsonable(value: object) -> object:
@@ -87,26 +87,27 @@ def experiment_head(experiment: Experiment) -> Document:
     }
 
 
-def trial(trial: Trial) -> Document:
-    """Describe one trial."""
+def trial(trial: Trial, metrics_of: Callable[[Metrics], object] | None = None) -> Document:
+    """Describe one trial; `metrics_of` gives metrics another form than JSON's own."""
+    told = metrics_of or _metrics
     return {
         "trial_id": trial.trial_id,
         "dirname": trial.dirname,
         "status": trial.status,
-        "checkpoints": [_checkpoint(c) for c in trial.checkpoints],
+        "checkpoints": [_checkpoint(c, told(c.metrics)) for c in trial.checkpoints],
         "books": {str(w): _book(trial.books.get(w)) for w in Witness},
         "latest": trial.latest.name if trial.latest else None,
         "best": _best(trial.best),
     }
 
 
-def _checkpoint(checkpoint: Checkpoint) -> Document:
+def _checkpoint(checkpoint: Checkpoint, metrics: object) -> Document:
     return {
         "name": checkpoint.name,
         "index": checkpoint.index,
         "state": checkpoint.state,
         "training_iteration": checkpoint.training_iteration,
-        "metrics": _metrics(checkpoint.metrics),
+        "metrics": metrics,
         "files": checkpoint.files,
         "size_bytes": checkpoint.size_bytes,
         "recorded_by": list(checkpoint.recorded_by),
@@ -115,18 +116,8 @@ def _checkpoint(checkpoint: Checkpoint) -> Document:
 
 
 def _metrics(metrics: Metrics) -> object:
-    """The very mapping, where all of it is usual, as nearly always; else a copy JSON can hold."""
-    if type(metrics) is not dict:
-        return jsonable(metrics)
-    for value in metrics.values():
-        kind = type(value)
-        if kind is float:
-            # Larger and smaller ones are written with an exponent.
-            if not (0.0001 <= value < 1e16 or value == 0 or 0.0001 <= -value < 1e16):
-                return jsonable(metrics)
-        elif kind not in _PLAIN:
-            return jsonable(metrics)
-    return metrics
+    """Metrics as JSON can hold them."""
+    return metrics.values_by_name() if isinstance(metrics, Packed) else jsonable(metrics)
 
 
 def _book(book: Bookkeeping | None) -> Document | None:
@@ -136,7 +127,7 @@ def _book(book: Bookkeeping | None) -> Document | None:
         "latest_index": _value(book.latest_index),
         "latest_checkpoint": _value(book.latest_checkpoint),
         "next_index": book.next_index,
-        "checkpoints": [c.value for c in book.checkpoints],
+        "checkpoints": book.names,
     }
 
 
@@ -268,5 +259,5 @@ def _pick(experiment: Experiment, trial: Trial, path: str | None) -> Document:
         "trial_id": trial.trial_id,
         "trial": trial.dirname,
         "path": path,
-        "checkpoint": checkpoint and _checkpoint(checkpoint),
+        "checkpoint": checkpoint and _checkpoint(checkpoint, _metrics(checkpoint.metrics)),
     }

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
+from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding
+from ckptctl.model.metrics import Packed
 from ckptctl.report import document
 from ckptctl.report.json import indented, quickly, spelled
 
@@ -33,15 +37,18 @@ def _experiment(experiment: Experiment) -> Iterator[str]:
 
 
 def _trial(trial: Trial) -> str:
-    told: Any = document.trial(trial)
-    for checkpoint, own in zip(told["checkpoints"], trial.checkpoints, strict=True):
-        if checkpoint["metrics"] is not own.metrics:  # it holds numbers that are unusual
-            values = checkpoint["metrics"].items()
-            checkpoint["metrics"] = {key: spelled(value) for key, value in values}
+    told: Any = document.trial(trial, _metrics)
     if told["best"]:
         told["best"]["value"] = spelled(told["best"]["value"])
     text = quickly(told, 4)
     return indented(document.trial(trial), 4) if text is None else text
+
+
+def _metrics(metrics: Metrics) -> object:
+    """What is text already as it is, and numbers that others write otherwise as text."""
+    if isinstance(metrics, Packed):
+        return msgspec.Raw(metrics.text)
+    return {key: spelled(document.jsonable(value)) for key, value in metrics.items()}
 
 
 def _finding(finding: Finding) -> str:

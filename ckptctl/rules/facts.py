@@ -18,6 +18,7 @@ from ckptctl.model.experiment import (
 )
 from ckptctl.model.finding import Evidence
 from ckptctl.model.names import index_of
+from ckptctl.model.rows import columns
 
 LEGACY = "ray-legacy"
 TUNE_2_7 = "ray-tune-2.7"
@@ -66,19 +67,20 @@ def is_there(ref: CheckpointRef, trial: Trial, experiment: Experiment) -> bool:
     return checkpoint is not None and checkpoint.on_storage
 
 
-def naming_rows(trial: Trial, experiment: Experiment) -> Mapping[str, tuple[Row, ...]]:
-    """The result rows that name each folder, where their word is a proof of a save.
+def naming_rows(trial: Trial, experiment: Experiment) -> Mapping[str, Sequence[int]]:
+    """The places of the result rows that name each folder, if their word is a proof of a save.
 
     Ray 2.7 logs what the driver expects the next folder to be; for a class trainable that is the
     name of a save that has yet to come (``Ray 2.7 tune/execution/tune_controller.py``).
     """
     if experiment.layout == TUNE_2_7 and trial.kind is TrainableKind.CLASS:
         return {}
-    named: dict[str, list[Row]] = {}
-    for row in trial.rows:
-        if row.name is not None:
-            named.setdefault(row.name, []).append(row)
-    return {name: tuple(rows) for name, rows in named.items()}
+    named: dict[str, list[int]] = {}
+    rows = columns(trial.rows)
+    for place, name in enumerate(rows.names):
+        if name is not None:
+            named.setdefault(name, []).append(place)
+    return named
 
 
 def can_go_on(trial: Trial, experiment: Experiment) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.names import index_of
+from ckptctl.model.rows import columns
 from ckptctl.rules import facts
 from ckptctl.rules.base import TrialRule
 from ckptctl.rules.index_behind_storage import counter
@@ -44,8 +46,8 @@ class IndexAheadOfStorage(TrialRule):
         if index is None or index.value < 0:
             return
         names = facts.own_names(trial, facts.all_records(trial))
-        names |= {row.name for row in trial.rows if row.name is not None}
-        numbers = [n for n in map(index_of, names) if n is not None]
+        logged = columns(trial.rows).names
+        numbers = [n for n in map(index_of, filter(None, chain(names, logged))) if n is not None]
         numbers += [n for n, _ in facts.indexed(trial)]
         highest = max(numbers, default=None)
         if highest is not None and highest >= index.value:

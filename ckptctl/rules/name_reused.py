@@ -45,7 +45,7 @@ class NameReused(TrialRule):
         """One finding that lists the trial's folders with more than one row."""
         there = {c.name for c in trial.folders}
         twice = {
-            name: rows
+            name: [trial.rows[place] for place in rows]
             for name, rows in facts.naming_rows(trial, experiment).items()
             if len(rows) > 1 and name in there
         }

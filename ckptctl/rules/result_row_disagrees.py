@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ckptctl.model.experiment import Experiment, Record, Row, Trial
 from ckptctl.model.finding import Evidence, Finding, Severity
+from ckptctl.model.rows import columns
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count
@@ -77,30 +78,32 @@ def _disagreements(trial: Trial) -> Iterator[_Disagreement]:
     records = [
         r for r in facts.all_records(trial) if not facts.is_foreign(trial, r) and not r.estimated
     ]
-    by_line = {row.line: row for row in trial.rows}
-    named = {row.name: row for row in trial.rows if row.name is not None}
+    if not records:
+        return
+    rows = columns(trial.rows)
+    named = rows.last_places({r.ref.name for r in records if r.ref is not None})
+    by_line = {line: place for place, line in enumerate(rows.lines)}
     single = _single_rows(trial, records)
     for record in records:
         line = record.row if record.row is not None else single.get(record.training_iteration)
-        row = None if line is None else by_line.get(line)
-        if row is None or record.ref is None or row.name == record.ref.name:
+        place = None if line is None else by_line.get(line)
+        if place is None or record.ref is None or rows.names[place] == record.ref.name:
             continue
-        namesake = named.get(record.ref.name)
+        row = rows[place]
+        namesake = rows[named[record.ref.name]] if record.ref.name in named else None
         if row.name is not None or (row.has_name and namesake is not None):
             yield _Disagreement(record, record.ref.name, row, namesake)
 
 
 def _single_rows(trial: Trial, records: list[Record]) -> dict[int | None, int]:
     """Lines by iteration, where one row and one record have it."""
-    rows = Counter(row.training_iteration for row in trial.rows)
-    saves = Counter(record.training_iteration for record in records)
-    return {
-        row.training_iteration: row.line
-        for row in trial.rows
-        if row.training_iteration is not None
-        and rows[row.training_iteration] == 1
-        and saves[row.training_iteration] == 1
-    }
+    saves = Counter(r.training_iteration for r in records if r.training_iteration is not None)
+    lines: dict[int | None, list[int]] = {i: [] for i, number in saves.items() if number == 1}
+    rows = columns(trial.rows)
+    for line, iteration in zip(rows.lines, rows.iterations, strict=True):
+        if iteration in lines:
+            lines[iteration].append(line)
+    return {iteration: own[0] for iteration, own in lines.items() if len(own) == 1}
 
 
 def _at(iteration: int | None) -> str:

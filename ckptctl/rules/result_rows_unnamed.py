@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Remedy, Severity
+from ckptctl.model.rows import columns
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count
@@ -44,7 +45,7 @@ class ResultRowsUnnamed(TrialRule):
         if experiment.layout != facts.TUNE or not trial.rows:
             return
         folders = [c for c in trial.folders if c.name.startswith("checkpoint_")]
-        if not folders or any(row.has_name for row in trial.rows):
+        if not folders or columns(trial.rows).keyed:
             return
         verb = "exists" if len(folders) == 1 else "exist"
         yield self.finding(

@@ -9,6 +9,7 @@ from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.names import index_of
+from ckptctl.model.rows import columns
 from ckptctl.rules import facts
 from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count, listing
@@ -78,7 +79,7 @@ def _evicts(trial: Trial) -> bool:
 
 def _accounted_for(trial: Trial) -> Iterator[int]:
     names = facts.own_names(trial, facts.all_records(trial))
-    names |= {row.name for row in trial.rows if row.name is not None}
+    names.update(name for name in columns(trial.rows).names if name is not None)
     yield from (n for n in map(index_of, names) if n is not None)
 
 

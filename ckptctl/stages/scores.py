@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.rows import columns
 from ckptctl.stages.ranking import ranking_of
 
 
@@ -22,7 +23,7 @@ def unscored(experiment: Experiment, trial: Trial) -> tuple[str, tuple[str, ...]
         known = checkpoint.metrics and Witness.TRIAL in checkpoint.recorded_by
         if known and metric not in checkpoint.metrics and checkpoint.name not in estimated:
             names[checkpoint.name] = None
-    for row in trial.rows:
-        if row.name and row.metrics and metric not in row.metrics:
-            names[row.name] = None
+    rows = columns(trial.rows)
+    for place in rows.without(metric):
+        names[rows.names[place] or ""] = None
     return (metric, tuple(names)) if names else None

@@ -6,7 +6,9 @@ not asked for their own status, and the part below a folder is the folder itself
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -23,16 +25,39 @@ class FolderFile(Struct, frozen=True, gc=False):
     """Seconds since the epoch."""
 
 
-class Folder(Struct, eq=False):
-    """One folder of a listing."""
+_NO_FOLDERS: Mapping[str, Folder] = MappingProxyType({})
 
-    files: list[FolderFile] = []
-    """Those directly in it, in no order."""
-    folders: dict[str, Folder] = {}
-    odd: list[str] = []
+
+class Folder(Struct, eq=False):
+    """One folder of a listing: of each file its name, its size and when it changed.
+
+    Most are checkpoints that hold the same files, so that the names are one tuple for all of them
+    where a `Shelf` made them: who compares folders compares that first.
+    """
+
+    names: tuple[str, ...] = ()
+    """Of the files directly in it, sorted."""
+    sizes: tuple[int, ...] = ()
+    """Their bytes, in the order of their names."""
+    times: tuple[float | None, ...] = ()
+    """Their latest changes in seconds since the epoch, in the order of their names."""
+    folders: Mapping[str, Folder] = _NO_FOLDERS
+    odd: tuple[str, ...] = ()
     """The names of links and special files, which nobody follows or opens."""
     unreadable: str | None = None
     """Why what is in it could not be listed."""
+
+    @property
+    def files(self) -> Iterator[FolderFile]:
+        """The files directly in it, in order of name."""
+        return map(FolderFile, self.names, self.sizes, self.times)
+
+    def file(self, name: str) -> FolderFile | None:
+        """The file of a name directly in it, or None."""
+        place = bisect_left(self.names, name)
+        if place == len(self.names) or self.names[place] != name:
+            return None
+        return FolderFile(name, self.sizes[place], self.times[place])
 
     def at(self, path: str) -> Folder | None:
         """The folder at a path below this one, or None."""
@@ -53,21 +78,70 @@ class Folder(Struct, eq=False):
                 yield f"{prefix}{name}", None
                 waiting.append((f"{prefix}{name}/", folder))
 
+    def flat(self) -> Folder:
+        """Every file below, however deep, as if it lay directly in it; nothing else."""
+        if not self.folders:  # as nearly all checkpoints have it
+            return self
+        found = [(path, file) for path, file in self.below() if file is not None]
+        found.sort(key=lambda pair: pair[0])
+        return Folder(
+            names=tuple([path for path, _ in found]),
+            sizes=tuple([file.size for _, file in found]),
+            times=tuple([file.modified for _, file in found]),
+        )
+
+
+class Shelf:
+    """Makes folders out of what a listing names, with equal names as one tuple."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[int, ...] | None]] = {}
+        """Names as they came: the same sorted, and where each of these came, if elsewhere."""
+        self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def fill(
+        self, folder: Folder, names: list[str], sizes: list[int], times: list[float | None]
+    ) -> None:
+        """Put files into a folder, given in any order."""
+        came = tuple(names)
+        known = self._known.get(came)
+        if known is None:
+            known = self._known[came] = self._sort(came)
+        folder.names, places = known
+        if places is not None:
+            sizes = [sizes[place] for place in places]
+            times = [times[place] for place in places]
+        folder.sizes, folder.times = tuple(sizes), tuple(times)
+
+    def _sort(self, came: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
+        places = tuple(sorted(range(len(came)), key=came.__getitem__))
+        names = tuple([came[place] for place in places])
+        names = self._sorted.setdefault(names, names)
+        return names, None if names == came else places
+
 
 def arrange(entries: Iterable[Entry]) -> Folder:
     """The folders that entries lie in; where a path is a file and a folder, both are there."""
     root = Folder()
     known = {"": root}
+    held: dict[str, tuple[list[str], list[int], list[float | None]]] = {}
     for entry in entries:
         parent, _, name = entry.path.rpartition("/")
         if entry.is_dir and not (entry.is_link or entry.is_special):
             folder = _ensure(known, entry.path)
             folder.unreadable = entry.unreadable
         elif entry.is_link or entry.is_special:
-            _ensure(known, parent).odd.append(name)
+            folder = _ensure(known, parent)
+            folder.odd = (*folder.odd, name)
         else:
-            file = FolderFile(name, entry.size, entry.modified)
-            _ensure(known, parent).files.append(file)
+            _ensure(known, parent)
+            names, sizes, times = held.setdefault(parent, ([], [], []))
+            names.append(name)
+            sizes.append(entry.size)
+            times.append(entry.modified)
+    shelf = Shelf()
+    for path, files in held.items():
+        shelf.fill(known[path], *files)
     return root
 
 
@@ -76,5 +150,12 @@ def _ensure(known: dict[str, Folder], path: str) -> Folder:
     if folder is None:
         parent, _, name = path.rpartition("/")
         folder = known[path] = Folder()
-        _ensure(known, parent).folders[name] = folder
+        put(_ensure(known, parent), name, folder)
     return folder
+
+
+def put(parent: Folder, name: str, folder: Folder) -> None:
+    """Put a folder into another."""
+    if not isinstance(parent.folders, dict):
+        parent.folders = {}
+    parent.folders[name] = folder

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 
-from ckptctl.storage.folders import Folder, FolderFile
+from ckptctl.storage.folders import Folder, Shelf
 
 _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
 
@@ -28,12 +29,12 @@ def walk(start: str) -> Folder:
         OSError: `start` itself cannot be listed, or the disk fails.
     """
     root = Folder()
-    names: dict[str, str] = {}
+    shelf = Shelf()
     waiting = [(start, root)]
     while waiting:
         path, here = waiting.pop()
         try:
-            _list(path, here, waiting, names)
+            _list(path, here, waiting, shelf)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -43,16 +44,18 @@ def walk(start: str) -> Folder:
     return root
 
 
-def _list(
-    path: str, here: Folder, waiting: list[tuple[str, Folder]], names: dict[str, str]
-) -> None:
-    """List one folder; `names` keeps each name once, since siblings repeat them."""
-    add = here.files.append
+def _list(path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf) -> None:
+    """List one folder; those in it wait."""
+    names: list[str] = []
+    sizes: list[int] = []
+    times: list[float | None] = []
+    folders: dict[str, Folder] = {}
     with os.scandir(path) as found:
         for item in found:
             name = item.name
             if item.is_dir(follow_symlinks=False):
-                folder = here.folders[name] = Folder()
+                # Trials repeat the names of their checkpoints.
+                folder = folders[sys.intern(name)] = Folder()
                 waiting.append((item.path, folder))
                 continue
             try:
@@ -60,6 +63,12 @@ def _list(
             except FileNotFoundError:
                 continue
             if info.st_mode & _KIND == _REGULAR:
-                add(FolderFile(names.setdefault(name, name), info.st_size, info.st_mtime))
+                names.append(name)
+                sizes.append(info.st_size)
+                times.append(info.st_mtime)
             else:
-                here.odd.append(name)
+                here.odd = (*here.odd, name)
+    if folders:
+        here.folders = folders
+    if names:
+        shelf.fill(here, names, sizes, times)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptctl.codec.json_records import read_lines
-from ckptctl.layouts.logged import read_rows
-from ckptctl.layouts.result_log import read_result_log
+from ckptctl.errors import LocationError
+from ckptctl.layouts.logged import LogReader
+from ckptctl.layouts.result_log import read_result_log, result_log
 from ckptctl.model.experiment import Row
 from ckptctl.model.metrics import flatten
+from ckptctl.model.rows import columns
 from tests.support import CORPUS
 
 LOGS = sorted(CORPUS.rglob("result.json"))
@@ -30,7 +33,7 @@ def whole(data: bytes) -> list[tuple[object, ...]]:
     return told
 
 
-def quick(rows: tuple[Row, ...]) -> list[tuple[object, ...]]:
+def quick(rows: Sequence[Row]) -> list[tuple[object, ...]]:
     return [(r.line, r.has_name, r.name, dict(r.metrics)) for r in rows]
 
 
@@ -73,8 +76,60 @@ def test_both_ways_tell_the_same_of_any_log(results: list[dict[str, object]], en
         b'{"other": "\xff"}\n',  # no text, in a value that is not looked at
     ],
 )
-def test_what_is_unusual_is_left_to_the_slow_way(data: bytes) -> None:
-    assert read_rows(data) is None
+def test_what_is_unusual_is_told_as_the_slow_way_tells_it(data: bytes) -> None:
+    read, slow = read_result_log("result.json", data), read_lines(data)
+    assert repr(quick(read.rows)) == repr(whole(data))
+    told = [p.reason for p in read.problems]
+    bad = [f"line {number + 1}: {reason}" for number, reason in slow.bad]
+    assert told == bad + ([slow.torn] if slow.torn else [])
+
+
+LINES = st.one_of(
+    st.builds(lambda n: json.dumps({"checkpoint_dir_name": n}), st.none() | st.text(max_size=3)),
+    st.builds(
+        lambda n: json.dumps({"checkpoint_dir_name": f"checkpoint_{n:06d}", "loss": n}),
+        st.integers(0, 10**7),
+    ),
+    st.builds(
+        lambda i: json.dumps({"training_iteration": i, "loss": 0.5}),
+        st.none() | st.integers() | st.floats(allow_nan=False),
+    ),
+    st.sampled_from(["", " ", "{", "[1]", "{}", '{"a": NaN}', '{"checkpoint_dir_name": 7}']),
+)
+
+
+@given(st.lists(st.lists(LINES, min_size=1, max_size=4), min_size=1, max_size=5), st.booleans())
+def test_a_log_in_pieces_tells_what_it_tells_as_a_whole(
+    pieces: list[list[str]], ended: bool
+) -> None:
+    texts = ["".join(f"{line}\n" for line in piece).encode() for piece in pieces]
+    texts[-1] = texts[-1] if ended else texts[-1][:-1]
+    data = b"".join(texts)
+    reader = LogReader(lambda offset, size: data[offset : offset + size])
+    for piece in filter(None, texts):
+        reader.take(piece)
+    read, known = result_log("r", reader.done()), read_result_log("r", data)
+    assert quick(read.rows) == quick(known.rows) and read.problems == known.problems
+    assert list(columns(read.rows).pairs) == [(r.line, r.name) for r in known.rows]
+    assert columns(read.rows).keyed == columns(known.rows).keyed
+
+
+def test_a_log_that_changed_meanwhile_tells_no_metrics_of_other_results() -> None:
+    data = b'{"loss": 1.5}\n{"loss": 2.5}\n'
+    now = data
+    reader = LogReader(lambda offset, size: now[offset : offset + size])
+    reader.take(data)
+    rows = reader.done().rows
+    rows.text.release()
+    assert rows[1].metrics == {"loss": 2.5}
+    rows.text.release()
+    now += b'{"loss": 3.5}\n'
+    assert rows[1].metrics == {"loss": 2.5}
+    rows.text.release()
+    now = data.replace(b"2", b"4")
+    assert rows[1].metrics == {}
+    with pytest.raises(LocationError, match="changed while it was read"):
+        dict(rows.with_results([1])[1].result or {})
 
 
 def test_a_row_of_a_result_that_names_our_own_fields() -> None:

@@ -1,0 +1,218 @@
+"""What is looked at of every line of a log, as columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from ckptctl.codec.errors import RecordError
+from ckptctl.codec.json_records import load_json
+from ckptctl.model.metrics import whole_number
+from ckptctl.model.names import index_of, ray_name
+
+DIR_NAME_KEY = "checkpoint_dir_name"
+"""The key under which a row names the folder that was saved with it (Ray 2.7 and newer)."""
+UNSAID: Any = UNSET
+"""The name of a row that has no key for one, which is not the same as null."""
+T = TypeVar("T")
+
+
+class Line(Struct, gc=False):
+    """One line that holds a result."""
+
+    checkpoint_dir_name: str | None = UNSAID
+    training_iteration: int | None = None
+
+
+_decode_all = msgspec.json.Decoder(Line).decode_lines
+_decode = msgspec.json.Decoder(Line).decode
+
+
+class Columns:
+    """Takes them out of one piece of a log after the other."""
+
+    names: Sequence[str | None]
+    """As they are written: `UNSAID` where there is none."""
+    iterations: Sequence[int | None]
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Lines so far."""
+        self.last = -1
+        """The last line that is not blank."""
+        self.bad: list[tuple[int, str]] = []
+        """The lines that are no JSON, and why."""
+        self._lines: MutableSequence[int] | None = None
+        """The line of each row, once that is no longer its place."""
+        self.names = self._names = list[str | None]()
+        self.iterations = self._iterations = list[int | None]()
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line of each row."""
+        return range(len(self.iterations)) if self._lines is None else self._lines
+
+    def take(self, data: bytes) -> None:
+        """The next piece."""
+        lines = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+        rows = _quickly(data)
+        # The decoder skips blank lines too, which count.
+        if rows is not None and len(rows) == lines:
+            self.add(rows)
+            if self._lines is not None:
+                self._lines.extend(range(self.count, self.count + lines))
+            self.last = self.count + lines - 1
+        else:
+            self._one_by_one(data)
+        self.count += lines
+
+    def add(self, rows: Sequence[Line]) -> None:
+        """Put rows behind those that are there."""
+        self._names += [row.checkpoint_dir_name for row in rows]
+        self._iterations += [row.training_iteration for row in rows]
+
+    def _one_by_one(self, data: bytes) -> None:
+        if self._lines is None:
+            self._lines = array("q", range(len(self.iterations)))
+        for number, line in enumerate(data.split(b"\n"), self.count):
+            if not line or line.isspace():
+                continue
+            self.last = number
+            try:
+                row = _slowly(line)
+            except RecordError as error:
+                self.bad.append((number, str(error)))
+                continue
+            if row is not None:
+                self.add((row,))
+                self._lines.append(number)
+
+
+class PackedColumns(Columns):
+    """The same for a log of many pieces, in a few bytes a row."""
+
+    def __init__(self, begun: Columns) -> None:
+        super().__init__()
+        self.count, self.last, self.bad = begun.count, begun.last, begun.bad
+        self._lines = begun._lines  # noqa: SLF001 - it goes on where the other ended
+        self.names = self._packed_names = PackedNames()
+        self.iterations = self._packed_iterations = PackedNumbers()
+        self._packed_names.extend(begun.names)
+        self._packed_iterations.extend(begun.iterations)
+
+    def add(self, rows: Sequence[Line]) -> None:
+        """Put rows behind those that are there."""
+        self._packed_names.extend([row.checkpoint_dir_name for row in rows])
+        self._packed_iterations.extend([row.training_iteration for row in rows])
+
+
+class _Packed(Sequence[T], Generic[T]):
+    """Values as numbers of eight bytes; those that no number stands for are beside them."""
+
+    _OTHER = -(1 << 62)
+
+    def __init__(self) -> None:
+        self._numbers = array("q")
+        self._others: dict[int, T] = {}
+
+    def extend(self, values: Iterable[T]) -> None:
+        """Put more behind them."""
+        for value in values:
+            number = self._number(value)
+            if number is None:
+                self._others[len(self._numbers)] = value
+            self._numbers.append(self._OTHER if number is None else number)
+
+    def _number(self, value: T) -> int | None:
+        """What stands for a value, if anything does."""
+        raise NotImplementedError
+
+    def _value(self, number: int) -> T:
+        """What a number stands for."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        number = self._numbers[index]
+        if number == self._OTHER:
+            return self._others[range(len(self))[index]]
+        return self._value(number)
+
+
+class PackedNumbers(_Packed[int | None]):
+    """Whole numbers."""
+
+    def _number(self, value: int | None) -> int | None:
+        return value if value is not None and abs(value) < -self._OTHER else None
+
+    def _value(self, number: int) -> int | None:
+        return number
+
+
+class PackedNames(_Packed[str | None]):
+    """Names of checkpoints, of which nearly all are a number in Ray's form, or no name."""
+
+    _NULL, _UNSAID = -1, -2
+
+    def _number(self, value: str | None) -> int | None:
+        if value is UNSAID:
+            return self._UNSAID
+        if value is None:
+            return self._NULL
+        index = index_of(value)
+        return index if index is not None and ray_name(index) == value else None
+
+    def _value(self, number: int) -> str | None:
+        if number < 0:
+            return None if number == self._NULL else UNSAID
+        return ray_name(number)
+
+
+def _quickly(data: bytes) -> list[Line] | None:
+    """The lines of a piece in which every one is a result of the usual kind, else None."""
+    # What the decoder skips it does not look at.
+    if not (data.isascii() or _is_text(data)):
+        return None
+    try:
+        return _decode_all(data)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _slowly(line: bytes) -> Line | None:
+    """One line, or None where it is JSON but no result. Raises RecordError."""
+    if line.isascii() or _is_text(line):
+        try:
+            return _decode(line)
+        except (ValueError, RecursionError, MemoryError):
+            pass
+    value = load_json(line)
+    if not isinstance(value, Mapping):
+        return None
+    name = value.get(DIR_NAME_KEY, UNSAID)
+    return Line(
+        checkpoint_dir_name=name if isinstance(name, str) or name is UNSAID else None,
+        training_iteration=whole_number(value.get("training_iteration")),
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

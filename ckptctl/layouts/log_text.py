@@ -1,0 +1,147 @@
+"""The text of a log, which is kept only while it costs little, and read again where it is not."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from ckptctl.codec.errors import RecordError
+from ckptctl.codec.json_records import load_json
+from ckptctl.errors import LocationError
+from ckptctl.model.metrics import NOT_METRICS, flatten
+
+Fetch = Callable[[int, int], bytes]
+"""Reads so many bytes of the log from an offset; raises LocationError or OSError."""
+
+
+class Piece(Struct, frozen=True, gc=False):
+    """A part of a log that ends where a line ends, or the log."""
+
+    line: int
+    """The number of its first line."""
+    offset: int
+    size: int
+    mark: int
+    """Tells other bytes from these."""
+
+
+class LogText:
+    """The lines of a log by number."""
+
+    def __init__(self, fetch: Fetch | None = None) -> None:
+        self._fetch = fetch
+        self._pieces: list[Piece] = []
+        self._held: list[bytes | None] = []
+        self._open: tuple[int, Sequence[bytes]] = (-1, ())
+
+    def add(self, data: bytes, lines: int) -> None:
+        """The next piece, which begins at a line that many lines behind the beginning."""
+        last = self._pieces[-1] if self._pieces else Piece(0, 0, 0, 0)
+        self._pieces.append(Piece(lines, last.offset + last.size, len(data), hash(data)))
+        self._held.append(data)
+
+    @property
+    def size(self) -> int:
+        """Of all of it, in bytes."""
+        return sum(piece.size for piece in self._pieces)
+
+    def release(self) -> None:
+        """Forget the bytes; who asks for a line from here on has them read again."""
+        if self._fetch is not None:
+            self._held = [None] * len(self._pieces)
+        self.close()
+
+    def close(self) -> None:
+        """Forget what was made of the bytes to find lines in them."""
+        self._open = (-1, ())
+
+    def line(self, number: int) -> bytes:
+        """The bytes of a line, without its end.
+
+        Raises:
+            LocationError: they had to be read again, and are not what they were.
+        """
+        place = bisect_right(self._pieces, number, key=_line) - 1
+        opened, lines = self._open
+        if opened != place:
+            lines = self._bytes(place).split(b"\n")
+            self._open = (place, lines)
+        return lines[number - self._pieces[place].line]
+
+    def result(self, number: int) -> Mapping[str, object]:
+        """The result on a line; empty where the file is no longer what it was."""
+        try:
+            value = load_json(self.line(number))
+        except (LocationError, RecordError):
+            return {}
+        return value if isinstance(value, Mapping) else {}
+
+    def lack(self, metric: str, numbers: Sequence[int]) -> Iterator[bool]:
+        """For each of some lines in order, whether its result has not got a metric.
+
+        A usual metric is looked for without taking the rest of the result apart.
+        """
+        decode = _finder(metric)
+        for number in numbers:
+            line = self._line_again(number)
+            try:
+                yield line is not None and decode(line)
+            except (ValueError, RecursionError):
+                yield metric not in flatten(self.result(number))
+
+    def _line_again(self, number: int) -> bytes | None:
+        try:
+            return self.line(number)
+        except LocationError:
+            return None
+
+    def _bytes(self, place: int) -> bytes:
+        held, piece = self._held[place], self._pieces[place]
+        if held is not None:
+            return held
+        cause: Exception | None = None
+        if self._fetch is not None:
+            try:
+                data = self._fetch(piece.offset, piece.size)
+                if hash(data) == piece.mark:
+                    return data
+            except (LocationError, OSError) as error:
+                cause = error
+        raise LocationError(
+            "a result log changed while it was read", hint="run the command again"
+        ) from cause
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same bytes."""
+        return isinstance(other, LogText) and self._pieces == other._pieces
+
+    def __hash__(self) -> int:
+        """As `__eq__` has it."""
+        return hash(tuple(piece.mark for piece in self._pieces))
+
+
+def _finder(metric: str) -> Callable[[bytes], bool]:
+    """What tells of the text of a result whether it lacks a metric; ValueError: it is unusual."""
+    if "/" in metric or metric in NOT_METRICS:
+
+        def unusual(_: bytes) -> bool:
+            raise ValueError(metric)
+
+        return unusual
+    one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": metric})
+    decode = msgspec.json.Decoder(one).decode
+
+    def lacks(line: bytes) -> bool:
+        found: Any = decode(line)
+        value = found.value
+        return value is UNSET or isinstance(value, dict | list)
+
+    return lacks
+
+
+def _line(piece: Piece) -> int:
+    return piece.line
