@@ -26,11 +26,34 @@ _RAY = re.compile(r"\[(\d+\.\d+\.\d+)")
 """The Ray that a test asks, as the first of its parameters: each Ray is a group of its own."""
 
 
-def pytest_configure() -> None:
+SLOW = 90
+"""Seconds from which on a test is told as slow."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """A job in the background ignores Ctrl-C, and so would all that the tests start."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Told(config))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         with suppress(ValueError):  # outside of the main thread
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Told:
+    """Says what fails as soon as it does: who is ended half-way would not know it else."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        slow = report.when == "call" and report.duration > SLOW
+        if not (report.failed or slow) or self._terminal is None:
+            return
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = str(getattr(crash, "message", "")).partition("\n")[0]
+        word = "FAILS" if report.failed else "SLOW"
+        self._terminal.ensure_newline()
+        self._terminal.write_line(f"{word} {report.nodeid} ({report.duration:.0f} s) {why}")
 
 
 @pytest.hookimpl(optionalhook=True)

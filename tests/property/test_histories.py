@@ -218,4 +218,4 @@ def test_every_history_can_be_gone_back_and_forth(
     )
     with capsys.disabled():
         print(f"\n  {HISTORIES} histories ({kind}): {dict(COUNTS)}")
-    assert COUNTS["crashes"] > HISTORIES and COUNTS["whole"] > HISTORIES
+    assert COUNTS["crashes"] > HISTORIES // 4 and COUNTS["whole"] > HISTORIES // 4
