@@ -8,6 +8,9 @@ PYTEST_ARGS ?= -n 3 --maxfail 12
 KILLS ?= 320
 SECONDS ?= 180
 
+# Without it every process, a Ray's above all, compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test speed bench kills fuzz faults lint format docs clean rays matrix upgrades policies
 
