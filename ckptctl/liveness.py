@@ -66,10 +66,8 @@ def why_alive(  # noqa: PLR0913  as `alive` has them
     for trial in experiment.trials:
         if not _may_be_alive(experiment, trial, unknown=unknown):
             continue
-        changes = _changes(
-            [r for r in records if _concerns(r, trial)], trial, own_digests, own_moves
-        )
-        if recent := [(m, path) for path, m in changes if m > since]:
+        concerned = [r for r in records if _concerns(r, trial)]
+        if recent := [(m, p) for p, m in _changes(concerned, trial, since, own_digests, own_moves)]:
             modified, path = max(recent)
             found[trial.dirname] = f"{_state(trial)}, and {path} changed {_ago(now - modified)}"
     return found
@@ -131,16 +129,22 @@ def _may_be_alive(experiment: Experiment, trial: Trial, *, unknown: bool) -> boo
 
 
 def _changes(
-    records: list[RecordFile], trial: Trial, own: frozenset[str], moved: Mapping[str, float]
+    records: list[RecordFile],
+    trial: Trial,
+    since: float,
+    own: frozenset[str],
+    moved: Mapping[str, float],
 ) -> Iterator[tuple[str, float]]:
-    """The paths of a trial's records and checkpoints, and when they changed."""
+    """The paths of a trial's records, and of the checkpoints that changed since, and when."""
     ours = {(r.path, r.modified) for r in records if r.sha256 and r.sha256 in own}
     for record in records:
         if record.modified is not None and (record.path, record.modified) not in ours:
             yield record.path, record.modified
     for checkpoint in trial.checkpoints:
+        if checkpoint.modified is None or checkpoint.modified <= since:
+            continue
         inside = {m for path, m in ours if path.startswith(f"{checkpoint.path}/")}
-        if checkpoint.modified is None or checkpoint.modified in inside:
+        if checkpoint.modified in inside:
             continue
         if checkpoint.modified > moved.get(checkpoint.path, -inf) + _SKEW:
             yield checkpoint.path, checkpoint.modified

@@ -176,7 +176,7 @@ class _Finder:
             return None
         if OWN_FOLDER in path.split("/") or _is_trial_of(path, taken, self.whole):
             return None
-        tree = Tree(folder)
+        tree = Tree(folder, self._listed.census)
         found = (self.named, self.named.match(tree)) if self.named else detect(tree)
         if found is None or found[1] is None or isinstance(found[0], Plain):
             return None

@@ -73,9 +73,12 @@ def checkpoint_folders(tree: Tree, parent: str, named: Iterable[str] = ()) -> tu
     deeper = (n for n in sorted(also) if "/" in n)
     path = f"{parent}/" if parent else ""
     near = tree.below(parent)
-    names = [n for n in near.folders() if n.startswith("checkpoint") or n in also]
-    names += [n for n in deeper if near.has_folder(n)]
-    folders = [_folder(name, near.flat(name)) for name in names]
+    folders = [
+        _folder(name, held.flat())
+        for name, held in near.each()
+        if name.startswith("checkpoint") or name in also
+    ]
+    folders += [_folder(name, near.flat(name)) for name in deeper if near.has_folder(name)]
     if tree.demands == Demands():
         return tuple(folders)
     return tuple(_as_demanded(f, f"{path}{f.name}", tree.demands) for f in folders)

@@ -12,6 +12,8 @@ from msgspec import UNSET, Struct
 from ckptctl.codec.errors import RecordError
 from ckptctl.codec.json_records import load_json
 from ckptctl.errors import LocationError
+from ckptctl.layouts.log_metrics import LogMetrics
+from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.metrics import NOT_METRICS, flatten
 
 Fetch = Callable[[int, int], bytes]
@@ -32,11 +34,13 @@ class Piece(Struct, frozen=True, gc=False):
 class LogText:
     """The lines of a log by number."""
 
-    def __init__(self, fetch: Fetch | None = None) -> None:
+    def __init__(self, fetch: Fetch | None = None, metrics: LogMetrics | None = None) -> None:
         self._fetch = fetch
+        self._metrics = metrics or LogMetrics()
         self._pieces: list[Piece] = []
         self._held: list[bytes | None] = []
-        self._open: tuple[int, Sequence[bytes]] = (-1, ())
+        self._first, self._lines = 0, list[bytes]()
+        """The lines of the piece that was looked into last, from the number of the first on."""
 
     def add(self, data: bytes, lines: int) -> None:
         """The next piece, which begins at a line that many lines behind the beginning."""
@@ -57,7 +61,7 @@ class LogText:
 
     def close(self) -> None:
         """Forget what was made of the bytes to find lines in them."""
-        self._open = (-1, ())
+        self._lines = []
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, without its end.
@@ -65,12 +69,22 @@ class LogText:
         Raises:
             LocationError: they had to be read again, and are not what they were.
         """
-        place = bisect_right(self._pieces, number, key=_line) - 1
-        opened, lines = self._open
-        if opened != place:
-            lines = self._bytes(place).split(b"\n")
-            self._open = (place, lines)
-        return lines[number - self._pieces[place].line]
+        place = number - self._first
+        if not 0 <= place < len(self._lines):
+            piece = bisect_right(self._pieces, number, key=_line) - 1
+            self._lines = self._bytes(piece).split(b"\n")
+            if not self._lines[-1]:
+                self._lines.pop()  # behind the last line end no line begins
+            self._first = self._pieces[piece].line
+            place = number - self._first
+        return self._lines[place]
+
+    def metrics(self, number: int) -> Metrics:
+        """The metrics of the result on a line; none where the file is no longer what it was."""
+        try:
+            return self._metrics.of(self.line(number))
+        except LocationError:
+            return {}
 
     def result(self, number: int) -> Mapping[str, object]:
         """The result on a line; empty where the file is no longer what it was."""

@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
 from ckptctl.layouts.log_columns import UNSAID, Columns, PackedColumns
+from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import flatten, real_number
+from ckptctl.model.metrics import real_number
 from ckptctl.model.rows import Rows
 
 
@@ -32,7 +33,7 @@ class LoggedRow(Row, frozen=True, kw_only=True):
     @property  # type: ignore[misc]
     def metrics(self) -> Metrics:
         """The metrics of this row."""
-        return flatten(self._result)
+        return self.text.metrics(self.line)
 
     @property  # type: ignore[misc]
     def trial_id(self) -> str | None:
@@ -123,6 +124,10 @@ class LogRows(Rows):
 
     __hash__ = None
 
+    def metrics(self, place: int) -> Metrics:
+        """The metrics of the row at a place."""
+        return self.text.metrics(self._lines[place])
+
     def with_results(self, lines: Collection[int]) -> LogRows:
         """The same, with the whole result on some lines."""
         return LogRows(self.text, self._lines, self._told, self._iterations, frozenset(lines))
@@ -164,8 +169,8 @@ class LogReader:
     Where there are more pieces than one, none is kept: `fetch` reads them again.
     """
 
-    def __init__(self, fetch: Fetch | None = None) -> None:
-        self._text = LogText(fetch)
+    def __init__(self, fetch: Fetch | None = None, metrics: LogMetrics | None = None) -> None:
+        self._text = LogText(fetch, metrics)
         self._found = Columns()
 
     def take(self, data: bytes) -> None:

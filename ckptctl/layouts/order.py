@@ -15,7 +15,9 @@ def save_order(names: Sequence[str], rows: Mapping[str, int]) -> dict[str, int]:
     predecessor, since Ray counts upwards.
     """
     natural = sorted(names, key=natural_key)
-    ordered = sorted((n for n in natural if n in rows), key=lambda n: rows[n])
+    ordered = sorted([n for n in natural if n in rows], key=rows.__getitem__)
+    if len(ordered) == len(natural):
+        return dict(zip(ordered, range(len(ordered)), strict=True))
     for position, name in enumerate(natural):
         if name in rows:
             continue

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ckptctl.storage.folders import Folder, FolderFile, arrange
+from ckptctl.storage.folders import Census, Folder, FolderFile, arrange
 from ckptctl.storage.store import Entry
 
 __all__ = ["OWN_FOLDER", "SNAPSHOT", "Demands", "FolderFile", "Tree"]
@@ -36,12 +36,14 @@ class Tree:
     demands = Demands()
     """What is asked of checkpoints here; a listing alone asks nothing."""
 
-    def __init__(self, listed: Folder | Iterable[Entry]) -> None:
+    def __init__(self, listed: Folder | Iterable[Entry], census: Census | None = None) -> None:
         self._root = listed if isinstance(listed, Folder) else arrange(listed)
+        self._census = census or self._root.census
+        """Of this or of what is around it."""
 
     def below(self, folder: str) -> Tree:
         """The same for one folder, with paths relative to that folder."""
-        return Tree(self._folder(folder) or Folder())
+        return Tree(self._folder(folder) or Folder(), self._census)
 
     def folders(self, parent: str = "") -> tuple[str, ...]:
         """The names of the folders directly below `parent`, sorted."""
@@ -51,11 +53,17 @@ class Tree:
         own = here is self._root
         return tuple(
             sorted(
-                name
-                for name, folder in here.folders.items()
-                if folder.unreadable is None and not (own and name == OWN_FOLDER)
+                [
+                    name
+                    for name, folder in here.folders.items()
+                    if folder.unreadable is None and not (own and name == OWN_FOLDER)
+                ]
             )
         )
+
+    def each(self) -> Iterator[tuple[str, Folder]]:
+        """The folders directly in it, with their names, in order of these."""
+        return ((name, self._root.folders[name]) for name in self.folders())
 
     def file_names(self, parent: str = "") -> tuple[str, ...]:
         """The names of the files directly below `parent`, sorted."""
@@ -85,6 +93,8 @@ class Tree:
     def _odd(self) -> tuple[tuple[str, ...], Mapping[str, str]]:
         paths: set[str] = set()
         unreadable: dict[str, str] = {}
+        if self._census is not None and not self._census.odd:
+            return (), {}
         for path, folder in self._every(lambda f: bool(f.folders or f.odd or f.unreadable)):
             if folder.unreadable is not None:
                 unreadable[path] = folder.unreadable
@@ -108,6 +118,8 @@ class Tree:
 
     def has_names(self, wanted: Callable[[tuple[str, ...]], bool]) -> bool:
         """Whether the names of the files directly in some folder are wanted."""
+        if self._census is not None and not any(map(wanted, self._census.shapes)):
+            return False
         waiting = [self._root]
         while waiting:
             here = waiting.pop()

@@ -8,6 +8,7 @@ from functools import partial
 
 from ckptctl.layouts.base import MAX_LOG_BYTES, Source
 from ckptctl.layouts.folders import Folder, checkpoint_folders, compare_siblings
+from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.logged import LogReader
 from ckptctl.layouts.references import References
 from ckptctl.layouts.result_log import (
@@ -79,6 +80,7 @@ class Logs:
         self._tree, self._source = tree, source
         self._dirnames = dirnames
         self._begun = False
+        self._metrics = LogMetrics()
         self._read: dict[str, ResultLog] = {}
         self.mentions: list[Callable[[], Iterable[Mention]]] = []
         """What finds the checkpoints that are named in the logs which were read."""
@@ -106,7 +108,7 @@ class Logs:
     def _log(self, path: str) -> ResultLog:
         if self._tree.file(path) is None:
             return ResultLog()
-        reader = LogReader(self._source.again(path))
+        reader = LogReader(self._source.again(path), self._metrics)
         if not self._source.feed(path, RecordKind.JSON_LINES, RecordRole.RESULT_LOG, reader.take):
             return ResultLog()
         return result_log(path, reader.done())

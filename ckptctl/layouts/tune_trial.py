@@ -22,12 +22,12 @@ from ckptctl.model.checkpoint import (
     CheckpointName,
     CheckpointState,
     Metrics,
+    TrialDir,
 )
 from ckptctl.model.experiment import (
     CheckpointRef,
     Record,
     RecordRole,
-    Row,
     TrainableKind,
     Trial,
     TrialStatus,
@@ -133,31 +133,35 @@ def _checkpoints(
         by_name[name] = _newer(by_name.get(name), record)
     folders = {f.name: f for f in sources.folders}
     names = sorted({*folders, *by_name}, key=natural_key)
-    known = set(names)
-    rows = _trusted_rows(sources, kind, known)
-    lines = {name: row.line for name, row in rows.items()}
-    lines |= {name: line for name, line in _noted_lines(sources).items() if name in known}
+    rows = sources.log.rows
+    last = _last_places(sources, kind, set(names))
+    lines = {name: rows.lines[place] for name, place in last.items()}
+    if sources.notes:
+        known = set(names)
+        lines |= {n: line for n, line in _noted_lines(sources).items() if n in known}
     lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
     places = save_order(names, lines)
     return tuple(
-        _checkpoint(
-            _Told(
-                folder=folders.get(name),
-                record=by_name.get(name),
-                row=rows.get(name),
-                note=sources.notes.get(name),
-            ),
-            CheckpointRef(trial=sources.dirname, name=CheckpointName(name)),
-            places[name],
-        )
-        for name in names
+        [
+            _checkpoint(
+                _Told(
+                    folder=folders.get(name),
+                    record=by_name.get(name),
+                    rows=rows,
+                    place=last.get(name),
+                    note=sources.notes.get(name),
+                ),
+                sources.dirname,
+                CheckpointName(name),
+                places[name],
+            )
+            for name in names
+        ]
     )
 
 
 def _noted_lines(sources: TrialSources) -> dict[str, int]:
     """The line of the save that the trainable's own note in a folder tells of."""
-    if not sources.notes:
-        return {}
     rows = RowIndex(sources.log.rows)
     found = {name: rows.of(note.metrics, None) for name, note in sources.notes.items()}
     return {name: row.line for name, row in found.items() if row is not None}
@@ -170,41 +174,48 @@ def _newer(known: Record | None, other: Record) -> Record:
     return other if other.row >= known.row else known
 
 
-def _trusted_rows(
+def _last_places(
     sources: TrialSources, kind: TrainableKind | None, names: Collection[str]
-) -> dict[str, Row]:
-    """The last row that names each folder; none where Ray 2.7 writes names on the wrong rows."""
+) -> dict[str, int]:
+    """Which row is the last to name each folder; none where Ray 2.7 writes names on wrong rows."""
     if sources.dialect is Dialect.TUNE_2_7 and kind is TrainableKind.CLASS:
         return {}
-    rows = sources.log.rows
-    return {name: rows.at(place) for name, place in rows.last_places(names).items()}
+    return sources.log.rows.last_places(names)
 
 
-class _Told(Struct, frozen=True, kw_only=True):
+class _Told(Struct, frozen=True, kw_only=True, gc=False):
     """Who tells of one checkpoint."""
 
     folder: Folder | None
     record: Record | None
-    row: Row | None
+    rows: Rows
+    place: int | None
+    """Of the row that tells of it."""
     note: TrainableNote | None
 
     @property
     def metrics(self) -> Metrics:
         """By the driver's record; else by the log; else by the trainable."""
-        witness = self.record or self.row or self.note
-        return {} if witness is None else witness.metrics
+        if self.record is not None:
+            return self.record.metrics
+        if self.place is not None:
+            return self.rows.metrics(self.place)
+        return {} if self.note is None else self.note.metrics
 
     @property
     def iteration(self) -> int | None:
+        """In the same order, as far as each knows it."""
         if self.record is not None and self.record.training_iteration is not None:
             return self.record.training_iteration
-        if self.row is not None and self.row.training_iteration is not None:
-            return self.row.training_iteration
+        told = None if self.place is None else self.rows.iterations[self.place]
+        if told is not None:
+            return told
         return self.note.iteration.value if self.note and self.note.iteration else None
 
     @property
     def recorded_by(self) -> tuple[Witness, ...]:
-        logged = self.row is not None or (self.record is not None and self.record.row is not None)
+        """Who knows of it."""
+        logged = self.place is not None or (self.record is not None and self.record.row is not None)
         return _SPOKEN[self.record is not None, self.note is not None, logged]
 
 
@@ -213,27 +224,40 @@ _SPOKEN = {said: tuple(compress(_WITNESSES, said)) for said in product((False, T
 """The witnesses that speak of a checkpoint, by which of them do."""
 
 
-def _checkpoint(told: _Told, ref: CheckpointRef, place: int) -> Checkpoint:
-    folder = told.folder
+def _checkpoint(told: _Told, trial: TrialDir, name: CheckpointName, place: int) -> Checkpoint:
+    folder, note = told.folder, told.note
+    if folder is None:
+        return Checkpoint(
+            trial=trial,
+            name=name,
+            index=index_of(name),
+            state=CheckpointState.MISSING,
+            training_iteration=told.iteration,
+            metrics=pack(told.metrics),
+            recorded_by=told.recorded_by,
+            saved=place,
+            left=note.iteration if note else None,
+            left_result=note.result() if note and not told.record else None,
+        )
     return Checkpoint(
-        trial=ref.trial,
-        name=ref.name,
-        index=index_of(ref.name),
-        state=folder.state if folder else CheckpointState.MISSING,
+        trial=trial,
+        name=name,
+        index=index_of(name),
+        state=folder.state,
         training_iteration=told.iteration,
         metrics=pack(told.metrics),
-        files=folder.count if folder else 0,
-        size_bytes=folder.size if folder else 0,
-        modified=folder.modified if folder else None,
+        files=folder.count,
+        size_bytes=folder.size,
+        modified=folder.modified,
         recorded_by=told.recorded_by,
         saved=place,
-        left=told.note.iteration if told.note else None,
-        left_result=told.note.result() if told.note and not told.record else None,
-        lacks=folder.lacks if folder else (),
-        hollow=folder.hollow if folder else (),
-        torn=folder.torn if folder else (),
-        strays=folder.strays if folder else (),
-        begun=folder.begun if folder else None,
+        left=note.iteration if note else None,
+        left_result=note.result() if note and not told.record else None,
+        lacks=folder.lacks,
+        hollow=folder.hollow,
+        torn=folder.torn,
+        strays=folder.strays,
+        begun=folder.begun,
     )
 
 
@@ -245,7 +269,7 @@ def _with_results(
     if sources.state is None or not isinstance(rows, LogRows):
         return rows
     unknown = {c.name for c in checkpoints if c.on_storage and Witness.TRIAL not in c.recorded_by}
-    wanted = {row.line for row in _trusted_rows(sources, kind, unknown).values()}
+    wanted = {rows.lines[place] for place in _last_places(sources, kind, unknown).values()}
     last = rows[-1] if rows else None
     if last is not None and (last.training_iteration or 0) > (sources.state.last_iteration or 0):
         wanted.add(last.line)

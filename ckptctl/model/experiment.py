@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -224,7 +225,7 @@ class Best(Struct, frozen=True, kw_only=True):
     value: float
 
 
-class Trial(Struct, frozen=True, kw_only=True):
+class Trial(Struct, frozen=True, kw_only=True, dict=True):
     """One trial: its folder, its records, and what each witness says."""
 
     trial_id: str | None
@@ -285,13 +286,13 @@ class Trial(Struct, frozen=True, kw_only=True):
         book = self.books.get(Witness.TRIAL)
         return book.latest_index.value if book and book.latest_index else None
 
-    @property
+    @cached_property
     def folders(self) -> tuple[Checkpoint, ...]:
         """The checkpoints on storage that a save has finished or begun, temporary ones aside."""
         gone, left = CheckpointState.MISSING, CheckpointState.TEMPORARY
         return tuple([c for c in self.checkpoints if c.state is not gone and c.state is not left])
 
-    @property
+    @cached_property
     def saves(self) -> tuple[Checkpoint, ...]:
         """The folders in the order in which they were saved."""
         return tuple(sorted(self.folders, key=_place))

@@ -91,12 +91,11 @@ class Packed(Mapping[str, MetricValue]):
         return self.text != b"{}"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Packed):
-            return self.text == other.text
-        return isinstance(other, Mapping) and _unpack(self.text) == dict(other)
+        if isinstance(other, Packed) and self.text == other.text:
+            return True
+        return isinstance(other, Mapping) and dict(_unpack(self.text)) == dict(other.items())
 
-    def __hash__(self) -> int:
-        return hash(self.text)
+    __hash__ = None  # type: ignore[assignment]
 
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
+from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
 
 
@@ -52,6 +53,10 @@ class Rows(Sequence[Row]):
     @abstractmethod
     def at(self, place: int) -> Row:
         """The row at a place from 0, which is there."""
+
+    def metrics(self, place: int) -> Metrics:
+        """The metrics of the row at a place."""
+        return self.at(place).metrics
 
     def without(self, metric: str) -> Iterator[int]:
         """The places of the rows that have a name and metrics, but not this one."""

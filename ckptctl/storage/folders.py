@@ -6,8 +6,9 @@ not asked for their own status, and the part below a folder is the folder itself
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -25,7 +26,18 @@ class FolderFile(Struct, frozen=True, gc=False):
     """Seconds since the epoch."""
 
 
+_NO_NAMES = frozenset({"", ".", ".."})
+"""What no part of a path on a disk is called."""
 _NO_FOLDERS: Mapping[str, Folder] = MappingProxyType({})
+
+
+class Census(Struct, frozen=True):
+    """What there is in a listing at all: most questions about all of it end here."""
+
+    shapes: Collection[tuple[str, ...]]
+    """The names of files that folders have, each combination once."""
+    odd: bool
+    """Whether there is a link, a special file or a folder that could not be listed."""
 
 
 class Folder(Struct, eq=False):
@@ -46,6 +58,8 @@ class Folder(Struct, eq=False):
     """The names of links and special files, which nobody follows or opens."""
     unreadable: str | None = None
     """Why what is in it could not be listed."""
+    census: Census | None = None
+    """What lies anywhere below, where a listing of it began here."""
 
     @property
     def files(self) -> Iterator[FolderFile]:
@@ -99,6 +113,11 @@ class Shelf:
         """Names as they came: the same sorted, and where each of these came, if elsewhere."""
         self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
 
+    @property
+    def shapes(self) -> Collection[tuple[str, ...]]:
+        """The names that folders were filled with, each combination once."""
+        return self._sorted.keys()
+
     def fill(
         self, folder: Folder, names: list[str], sizes: list[int], times: list[float | None]
     ) -> None:
@@ -120,29 +139,70 @@ class Shelf:
         return names, None if names == came else places
 
 
+class Collector:
+    """Puts files and folders, in any order, into the folders that their paths name."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Folder] = {"": Folder()}
+        self._held: dict[str, tuple[list[str], list[int], list[float | None]]] = {}
+        self._odd = False
+
+    def file(self, path: str, size: int, modified: float | None) -> None:
+        """A file; where its path is no path on a disk, nobody opens it."""
+        parent, _, name = path.rpartition("/")
+        if name in _NO_NAMES or not _NO_NAMES.isdisjoint(parent.split("/") if parent else ()):
+            self.odd(path)
+            return
+        held = self._held.get(parent)
+        if held is None:
+            held = self._held[parent] = ([], [], [])
+        names, sizes, times = held
+        names.append(sys.intern(name))
+        sizes.append(size)
+        times.append(modified)
+
+    def odd(self, path: str) -> None:
+        """What nobody follows or opens."""
+        parent, _, name = path.rpartition("/")
+        folder = _ensure(self._known, parent)
+        folder.odd = (*folder.odd, name)
+        self._odd = True
+
+    def folder(self, path: str, unreadable: str | None = None) -> None:
+        """A folder that is there by itself."""
+        if not _NO_NAMES.isdisjoint(path.split("/")):
+            self.odd(path)
+            return
+        _ensure(self._known, path).unreadable = unreadable
+        self._odd = self._odd or unreadable is not None
+
+    def has(self, path: str) -> bool:
+        """Whether a file has this path."""
+        parent, _, name = path.rpartition("/")
+        return parent in self._held and name in self._held[parent][0]
+
+    def root(self) -> Folder:
+        """The folder around all of it, once."""
+        shelf = Shelf()
+        while self._held:
+            parent, files = self._held.popitem()
+            shelf.fill(_ensure(self._known, parent), *files)
+        root = self._known.pop("")
+        root.census = Census(shelf.shapes, self._odd)
+        return root
+
+
 def arrange(entries: Iterable[Entry]) -> Folder:
     """The folders that entries lie in; where a path is a file and a folder, both are there."""
-    root = Folder()
-    known = {"": root}
-    held: dict[str, tuple[list[str], list[int], list[float | None]]] = {}
+    collector = Collector()
     for entry in entries:
-        parent, _, name = entry.path.rpartition("/")
-        if entry.is_dir and not (entry.is_link or entry.is_special):
-            folder = _ensure(known, entry.path)
-            folder.unreadable = entry.unreadable
-        elif entry.is_link or entry.is_special:
-            folder = _ensure(known, parent)
-            folder.odd = (*folder.odd, name)
+        if entry.is_link or entry.is_special:
+            collector.odd(entry.path)
+        elif entry.is_dir:
+            collector.folder(entry.path, entry.unreadable)
         else:
-            _ensure(known, parent)
-            names, sizes, times = held.setdefault(parent, ([], [], []))
-            names.append(name)
-            sizes.append(entry.size)
-            times.append(entry.modified)
-    shelf = Shelf()
-    for path, files in held.items():
-        shelf.fill(known[path], *files)
-    return root
+            collector.file(entry.path, entry.size, entry.modified)
+    return collector.root()
 
 
 def _ensure(known: dict[str, Folder], path: str) -> Folder:
@@ -150,7 +210,7 @@ def _ensure(known: dict[str, Folder], path: str) -> Folder:
     if folder is None:
         parent, _, name = path.rpartition("/")
         folder = known[path] = Folder()
-        put(_ensure(known, parent), name, folder)
+        put(_ensure(known, parent), sys.intern(name), folder)
     return folder
 
 

@@ -71,19 +71,35 @@ class Gcs:
         return self._limits
 
     async def page(
-        self, prefix: str, token: str | None, most: int
+        self, prefix: str, token: str | None, most: int, after: str | None = None
     ) -> tuple[list[Blob], str | None]:
         """One request for a page of the listing."""
         told = {"prefix": prefix, "maxResults": str(most), "fields": _FIELDS}
         if token is not None:
             told["pageToken"] = token
+        elif after is not None:
+            told["startOffset"] = f"{after}\0"  # which is the next key that there could be
+        found = await self._listed(told)
+        return [_blob(item) for item in found.get("items", ())], found.get("nextPageToken") or None
+
+    async def folders(self, prefix: str, after: str, most: int) -> list[str]:
+        """One request for a page of the listing."""
+        told = {
+            "prefix": prefix,
+            "delimiter": "/",
+            "startOffset": after,
+            "maxResults": str(most),
+            "fields": "prefixes",
+        }
+        return list((await self._listed(told)).get("prefixes", ()))
+
+    async def _listed(self, told: dict[str, str]) -> Any:  # noqa: ANN401 - as JSON has it
         try:
-            found = await self._json("GET", f"b/{quote(self._bucket)}/o", told)
+            return await self._json("GET", f"b/{quote(self._bucket)}/o", told)
         except Answer as error:
             if error.status == _MISSING:
                 raise Answer(_MISSING, "NoSuchBucket", error.message) from error
             raise
-        return [_blob(item) for item in found.get("items", ())], found.get("nextPageToken") or None
 
     async def head(self, key: str) -> Blob | None:
         """One GET of what is known about it."""

@@ -76,10 +76,13 @@ def read_all(handle: int, limit: int | None) -> bytes:
     most = os.fstat(handle).st_size + 1 if limit is None else limit + 1
     parts: list[bytes] = []
     while most > 0:
-        part = os.read(handle, min(most, max(os.fstat(handle).st_size + 1, 1 << 16)))
-        if not part:
+        size = os.fstat(handle).st_size
+        part = os.read(handle, min(most, max(size + 1, 1 << 16)))
+        if part:
+            parts.append(part)
+        # As long as it is told to be; some file systems tell of none, and know when they are asked.
+        if not part or 0 < size == len(part):
             break
-        parts.append(part)
         most -= len(part)
         if limit is None:
             most = max(most, 1)

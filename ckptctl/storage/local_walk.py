@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 
-from ckptctl.storage.folders import Folder, Shelf
+from ckptctl.storage.folders import Census, Folder, Shelf
 
 _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
 
@@ -30,17 +30,21 @@ def walk(start: str) -> Folder:
     """
     root = Folder()
     shelf = Shelf()
+    odd = False
     waiting = [(start, root)]
     while waiting:
         path, here = waiting.pop()
         try:
             _list(path, here, waiting, shelf)
+            odd = odd or bool(here.odd)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             if here is root or error.errno not in HIDING:
                 raise
             here.unreadable = HIDING[error.errno]
+            odd = True
+    root.census = Census(shelf.shapes, odd)
     return root
 
 

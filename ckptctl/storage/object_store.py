@@ -10,8 +10,9 @@ from typing import BinaryIO, TypeVar, cast
 
 from ckptctl.errors import CkptctlError, LocationError, StalePlanError
 from ckptctl.storage import copying
-from ckptctl.storage.folders import Folder, arrange
+from ckptctl.storage.folders import Collector, Folder
 from ckptctl.storage.loop import each, wait_for
+from ckptctl.storage.object_listing import Take, Unsorted, list_blobs, list_in_turn
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.service import ABSENT, UNTOLD, Answer, Blob, Conflict, Service, TooLong
@@ -20,7 +21,6 @@ from ckptctl.storage.trouble import refused, trouble
 
 T = TypeVar("T")
 
-_PAGE = 1000
 _GONE = 404
 _NOTHING_THERE = 416
 """How a part of an empty object is answered."""
@@ -93,8 +93,9 @@ class ObjectStore:
     def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every object below `prefix`, in order of path, and no folder without one."""
         start = f"{self._key(prefix)}/" if prefix else self._start
-        with self._translated("cannot read", prefix):
-            entries = map(self._entry, wait_for(self._list(start)))
+        found: list[Blob] = []
+        self._list(start, found.extend, found.clear)
+        entries = map(self._entry, found)
         return tuple(sorted((e for e in entries if e.path), key=lambda entry: entry.path))
 
     def list_tree(self, prefix: str = "") -> tuple[Entry, ...]:
@@ -109,7 +110,9 @@ class ObjectStore:
 
     def list_folders(self) -> Folder:
         """Every entry, as folders within folders."""
-        return arrange(self.list_tree())
+        collector = _Folders(len(self._start))
+        self._list(self._start, collector.take, collector.clear)
+        return collector.folders()
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted; a bucket is listed whole either way."""
@@ -233,17 +236,14 @@ class ObjectStore:
     def _call(self, call: Callable[[], Awaitable[T]]) -> T:
         return wait_for(retrying(call, self._pace))
 
-    async def _list(self, prefix: str) -> list[Blob]:
-        found: list[Blob] = []
-        token: str | None = None
-        while True:
-            blobs, token = await retrying(
-                lambda token=token: self._service.page(prefix, token, _PAGE),  # type: ignore[misc]
-                self._pace,
-            )
-            found += blobs
-            if token is None:
-                return found
+    def _list(self, start: str, take: Take, clear: Callable[[], None]) -> None:
+        """Give what is below a prefix to `take`, after `clear` once more from the beginning."""
+        with self._translated("cannot read", start[len(self._start) :].removesuffix("/")):
+            try:
+                wait_for(list_blobs(self._service, self._pace, start, take))
+            except Unsorted:
+                clear()
+                wait_for(list_in_turn(self._service, self._pace, start, take))
 
     async def _copy(self, source: Blob, key: str, path: str) -> None:
         try:
@@ -347,6 +347,37 @@ class ObjectStore:
             raise refused(error, what, self.location, path) from error
         except Exception as error:  # drivers raise what they like
             raise trouble(error, what, self.location, path) from error
+
+
+class _Folders:
+    """Makes folders of what a listing tells, in any order; nothing is kept for an object."""
+
+    def __init__(self, skipped: int) -> None:
+        self._skipped = skipped
+        """Characters of each key that are not of the path."""
+        self._collected = Collector()
+        self._markers: list[str] = []
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self._collected = Collector()
+        self._markers = []
+
+    def take(self, blobs: Sequence[Blob]) -> None:
+        """Some more of it."""
+        for blob in blobs:
+            path = blob.key[self._skipped :]
+            if path.endswith("/"):
+                self._markers.append(path.removesuffix("/"))
+            elif path:
+                self._collected.file(path, blob.size, blob.modified)
+
+    def folders(self) -> Folder:
+        """What it comes to. Where a file has the name of a marker, there is only the file."""
+        for path in self._markers:
+            if path and not self._collected.has(path):
+                self._collected.folder(path)
+        return self._collected.root()
 
 
 def _differ(source: Blob, target: Blob) -> bool:

@@ -80,13 +80,22 @@ class S3:
         return self._limits
 
     async def page(
-        self, prefix: str, token: str | None, most: int
+        self, prefix: str, token: str | None, most: int, after: str | None = None
     ) -> tuple[list[Blob], str | None]:
         """One request for a page of the listing."""
         more = {} if token is None else {"ContinuationToken": token}
+        if token is None and after is not None:
+            more["StartAfter"] = after
         found = await self._call("list_objects_v2", Prefix=prefix, MaxKeys=most, **more)
         blobs = [_blob(item["Key"], item) for item in objects(found)]
         return blobs, found.get("NextContinuationToken") if found.get("IsTruncated") else None
+
+    async def folders(self, prefix: str, after: str, most: int) -> list[str]:
+        """One request for a page of the listing."""
+        found = await self._call(
+            "list_objects_v2", Prefix=prefix, Delimiter="/", StartAfter=after, MaxKeys=most
+        )
+        return [item["Prefix"] for item in found.get("CommonPrefixes", ())]
 
     async def head(self, key: str) -> Blob | None:
         """One HEAD."""

@@ -90,9 +90,15 @@ class Service(Protocol):
         """What it takes in one request."""
 
     async def page(
-        self, prefix: str, token: str | None, most: int
+        self, prefix: str, token: str | None, most: int, after: str | None = None
     ) -> tuple[list[Blob], str | None]:
-        """Up to `most` objects whose keys begin so, and the token of the next page."""
+        """Up to `most` objects whose keys begin so, and the token of the next page.
+
+        Without a token only those whose keys come behind `after`.
+        """
+
+    async def folders(self, prefix: str, after: str, most: int) -> list[str]:
+        """What keys begin with, up to the slash behind `prefix`; up to `most`, behind `after`."""
 
     async def head(self, key: str) -> Blob | None:
         """One object without its content, or None."""

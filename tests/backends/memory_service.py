@@ -52,12 +52,18 @@ class MemoryService:
         return blob
 
     async def page(
-        self, prefix: str, token: str | None, most: int
+        self, prefix: str, token: str | None, most: int, after: str | None = None
     ) -> tuple[list[Blob], str | None]:
         self._alive()
-        keys = sorted(k for k in self.objects if k.startswith(prefix) and k > (token or ""))
+        behind = token or after or ""
+        keys = sorted(k for k in self.objects if k.startswith(prefix) and k > behind)
         found = [self.objects[key][1] for key in keys[:most]]
         return found, keys[most - 1] if len(keys) > most else None
+
+    async def folders(self, prefix: str, after: str, most: int) -> list[str]:
+        self._alive()
+        keys = [k[len(prefix) :] for k in self.objects if k.startswith(prefix) and k > after]
+        return sorted({f"{prefix}{k.partition('/')[0]}/" for k in keys if "/" in k})[:most]
 
     async def head(self, key: str) -> Blob | None:
         self._alive()

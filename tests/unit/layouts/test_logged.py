@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from ckptctl.codec.json_records import read_lines
 from ckptctl.errors import LocationError
+from ckptctl.layouts import log_metrics
+from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.logged import LogReader
 from ckptctl.layouts.result_log import read_result_log, result_log
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import flatten
+from ckptctl.model.metrics import Packed, flatten
 from ckptctl.model.rows import columns
 from tests.support import CORPUS
 
@@ -143,3 +145,38 @@ def test_a_row_keeps_its_metrics_when_it_is_copied() -> None:
 
     row = read_result_log("r", b'{"loss": 1.5}\n').rows[0]
     assert replace(row, result={"loss": 1.5}).metrics == {"loss": 1.5}
+
+
+METRICS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["a", "b", "a/b", "_type", ""]), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+RESULTS = st.dictionaries(
+    st.sampled_from(["a", "a/b", "b", "loss", "config", "date", "é"]), METRICS, max_size=5
+)
+
+
+@given(RESULTS, st.lists(RESULTS, max_size=4), st.booleans())
+def test_metrics_are_cut_out_of_results_as_they_are_taken_apart(
+    usual: dict[str, object], others: list[dict[str, object]], plain: bool
+) -> None:
+    reader = LogMetrics()
+    for result in [*[usual] * 70, *others, usual]:
+        text = json.dumps(result, ensure_ascii=plain)
+        known = flatten(json.loads(text))
+        assert repr(dict(reader.of(text.encode()).items())) == repr(known)
+
+
+def test_results_that_are_alike_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = LogMetrics()
+    line = b'{"loss": 1e-05, "eval": {"acc": 1.0, "of": [1]}, "config": {"lr": NaN}, "step": 7}'
+    line = line.replace(b"NaN", b"2")
+    for _ in range(80):
+        told = reader.of(line)
+    monkeypatch.setattr(log_metrics, "load_json", None)
+    told = reader.of(line.replace(b"7", b"8"))
+    assert isinstance(told, Packed) and told.text == b'{"loss":1e-05,"eval/acc":1.0,"step":8}'

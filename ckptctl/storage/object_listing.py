@@ -1,0 +1,140 @@
+"""The listing of a bucket: page after page, and a large one by ranges of keys at once.
+
+A page tells where the next one begins, so that a listing is as slow as the service is far away. Of
+a large one the folders ahead are asked for, and the keys between some of them are listed side by
+side: one request more for each range, since its last page goes beyond it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from itertools import pairwise
+
+from ckptctl.storage.retrying import Pace, retrying
+from ckptctl.storage.service import Blob, Service
+
+Take = Callable[[Sequence[Blob]], None]
+
+_PAGE = 1000
+_ALONE = 24
+"""Pages of one range before it is divided: a shorter listing costs not one request more."""
+_RANGES = 6
+_DEEPEST = 3
+"""How far below the prefix there may be one folder only, as an experiment in a bucket of many."""
+_FEWEST = 3
+"""Folders ahead that are worth ranges of their own."""
+
+
+class Unsorted(Exception):
+    """The service lists in another order than that of the keys, so that ranges mean nothing."""
+
+
+async def list_blobs(service: Service, pace: Pace, prefix: str, take: Take) -> None:
+    """Give every object whose key begins with `prefix` to `take`, in any order, each once.
+
+    Raises:
+        Answer: the service refuses.
+        Unsorted: some were given already; `list_in_turn` has to begin anew.
+    """
+    await _Listing(service, pace, prefix, take).between(None, None, _ALONE)
+
+
+async def list_in_turn(service: Service, pace: Pace, prefix: str, take: Take) -> None:
+    """The same, one page after the other, in the order of the service."""
+    token: str | None = None
+    while True:
+        blobs, token = await _page(service, pace, prefix, token, None)
+        take(blobs)
+        if token is None:
+            return
+
+
+class _Listing:
+    def __init__(self, service: Service, pace: Pace, prefix: str, take: Take) -> None:
+        self._service, self._pace = service, pace
+        self._prefix = prefix
+        self._take = take
+
+    async def between(
+        self, after: str | None, until: str | None, alone: int, first: str = ""
+    ) -> None:
+        """List the keys behind `after`, up to and with `until`; the first begins with `first`.
+
+        What `alone` pages do not hold is divided, each time into longer ranges.
+        """
+        token: str | None = None
+        last = after
+        pages = 0
+        while True:
+            blobs, token = await _page(self._service, self._pace, self._prefix, token, after)
+            keys = [blob.key for blob in blobs]
+            if keys:
+                _require_order(keys, last, "" if pages else first)
+                last = keys[-1]
+            if until is not None and last is not None and last > until:
+                self._take([blob for blob in blobs if blob.key <= until])
+                return
+            self._take(blobs)
+            if token is None:
+                if until is not None:
+                    raise Unsorted  # there is more: where the next range begins
+                return
+            pages += 1
+            if pages % alone == 0 and last is not None:
+                bounds = await self._bounds(last, until)
+                if bounds:
+                    ends = pairwise((last, *bounds, until))
+                    begins = ("", *(f"{bound}/" for bound in bounds))
+                    await _all(
+                        self.between(low, high, 2 * alone, begin)
+                        for (low, high), begin in zip(ends, begins, strict=True)
+                    )
+                    return
+
+    async def _bounds(self, last: str, until: str | None) -> Sequence[str]:
+        """Where the ranges of what is left end, or none where that is not worth it."""
+        inner = last[len(self._prefix) :].split("/")[:-1]
+        for depth in range(1 if until is not None else min(len(inner), _DEEPEST)):
+            parent = self._prefix + "".join(f"{name}/" for name in inner[:depth])
+            found = await retrying(
+                lambda parent=parent: self._service.folders(parent, last, _PAGE),  # type: ignore[misc]
+                self._pace,
+            )
+            names = ["", *(name.removesuffix("/") for name in found), ""]
+            # Where one name begins another, services do not agree on which comes first.
+            clear = [
+                name
+                for before, name, behind in zip(names, names[1:], names[2:], strict=False)
+                if last < name < (until or name + "/")
+                and not (before and name.startswith(before))
+                and not behind.startswith(name)
+            ]
+            if len(clear) >= _FEWEST:
+                step = max(1, -(-len(clear) // _RANGES))
+                return clear[step - 1 :: step]
+        return ()
+
+
+def _require_order(keys: Sequence[str], last: str | None, first: str) -> None:
+    """Raise Unsorted where keys are not in order, behind `last`, and begin as they have to."""
+    if last is not None and keys[0] <= last:
+        raise Unsorted
+    if any(behind <= key for key, behind in pairwise(keys)) or not keys[0].startswith(first):
+        raise Unsorted
+
+
+async def _page(
+    service: Service, pace: Pace, prefix: str, token: str | None, after: str | None
+) -> tuple[list[Blob], str | None]:
+    return await retrying(lambda: service.page(prefix, token, _PAGE, after), pace)
+
+
+async def _all(ranges: Iterable[Coroutine[None, None, None]]) -> None:
+    tasks = [asyncio.ensure_future(one) for one in ranges]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
