@@ -43,6 +43,15 @@ def logs(path: str) -> None:
             json.loads(line)
 
 
+def lines(path: str) -> None:
+    """The same, a line in memory at a time."""
+    gc.disable()
+    for name in Path(path).glob("*/result.json"):
+        with name.open("rb") as file:
+            for line in file:
+                json.loads(line)
+
+
 def reading(path: str) -> None:
     """Every result log opened and read, and nothing made of it."""
     for file in Path(path).glob("*/result.json"):
@@ -58,6 +67,7 @@ if __name__ == "__main__":
         "listing": listing,
         "state": state,
         "logs": logs,
+        "lines": lines,
         "reading": reading,
         "nothing": nothing,
     }[sys.argv[1]](sys.argv[2])

@@ -25,12 +25,12 @@ class Cost:
 def in_turns(
     commands: Mapping[str, Sequence[str]], runs: int = 5, *, ok: Sequence[int] = (0, 1)
 ) -> dict[str, Cost]:
-    """The cost of each command, by its name; one run of each comes first and is not counted."""
+    """The cost of each command, by its name; a first run is not counted, unless it is the only."""
     found: dict[str, list[Cost]] = {name: [] for name in commands}
     for number in range(runs + 1):
         for name, command in commands.items():
             cost = _run(command, ok)
-            if number:
+            if number or not runs:
                 found[name].append(cost)
     return {
         name: Cost(cpu=statistics.median(c.cpu for c in costs), peak=max(c.peak for c in costs))

@@ -29,7 +29,7 @@ def storage_book(trial: Trial) -> Bookkeeping:
     folders = trial.folders
     names = Names(
         Witness.STORAGE,
-        tuple([c.name for c in folders]),
+        lambda: [c.name for c in folders],
         lambda at: Provenance(file=folders[at].path),
     )
     highest = max((c for c in folders if c.index is not None), key=_index, default=None)
@@ -97,26 +97,36 @@ def _recorded(record: Record) -> Claim[str]:
 
 def _session_book(trial: Trial) -> Bookkeeping:
     log = trial.result_log or ""
-    last_lines = {name: line for line, name in columns(trial.rows).pairs if name}
-    lines = tuple(sorted(last_lines.values()))
-    by_line = {line: name for name, line in last_lines.items()}
-    names = Names(
-        Witness.SESSION,
-        tuple([by_line[line] for line in lines]),
-        lambda at: Provenance(file=log, pointer=f"{lines[at]}/checkpoint_dir_name"),
-    )
-    indices = [index_of(name) for name in names.values]
-    highest = max((i for i in indices if i is not None), default=None)
+    rows = columns(trial.rows)
+
+    def claim(line: int, name: str) -> Claim[str]:
+        place = Provenance(file=log, pointer=f"{line}/checkpoint_dir_name")
+        return Claim(value=name, witness=Witness.SESSION, provenance=place)
+
+    def last_rows() -> list[tuple[int, str]]:
+        lines = {name: line for line, name in rows.pairs if name is not None}
+        return sorted((line, name) for name, line in lines.items())
+
+    # A log may be as long as it likes, so what is in it is gone through and not gathered.
+    highest, of_highest = -1, None
+    latest: tuple[int, str] | None = None
+    for line, name in rows.pairs:
+        if name is None:
+            continue
+        latest = line, name
+        index = index_of(name)
+        if index is not None and index >= highest:
+            highest, of_highest = index, (line, name)
     newest = trial.rows[-1]
     return Bookkeeping(
         latest_index=None
-        if highest is None
+        if of_highest is None
         else Claim(
             value=highest,
             witness=Witness.SESSION,
-            provenance=names[indices.index(highest)].provenance,
+            provenance=claim(*of_highest).provenance,
         ),
-        latest_checkpoint=names[-1] if names else None,
+        latest_checkpoint=None if latest is None else claim(*latest),
         iteration=None
         if newest.training_iteration is None
         else Claim(
@@ -124,5 +134,9 @@ def _session_book(trial: Trial) -> Bookkeeping:
             witness=Witness.SESSION,
             provenance=Provenance(file=log, pointer=f"{newest.line}/training_iteration"),
         ),
-        checkpoints=names,
+        checkpoints=Names(
+            Witness.SESSION,
+            lambda: [name for _, name in last_rows()],
+            lambda at: claim(*last_rows()[at]).provenance,
+        ),
     )

@@ -47,15 +47,20 @@ class Names(Sequence[Claim[str]]):
     A large experiment has millions, of which nearly none is ever shown.
     """
 
-    __slots__ = ("_place", "_witness", "values")
-
     def __init__(
-        self, witness: Witness, values: Sequence[str], place: Callable[[int], Provenance]
+        self,
+        witness: Witness,
+        values: Callable[[], Sequence[str]],
+        place: Callable[[int], Provenance],
     ) -> None:
         self._witness = witness
-        self.values = values
-        """The names alone."""
+        self._values = values
         self._place = place
+
+    @property
+    def values(self) -> Sequence[str]:
+        """The names alone."""
+        return self._values()
 
     def __len__(self) -> int:
         return len(self.values)

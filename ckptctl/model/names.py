@@ -80,6 +80,8 @@ def index_of(name: str) -> int | None:
 
     None for every other name, also for date names, whose year is not an index.
     """
+    if name[:11] == PREFIX and name.isascii() and name[11:].isdigit() and len(name) < _MAX_DIGITS:
+        return int(name[11:])  # as nearly always
     found = _TAGGED.fullmatch(name)
     if found is None or _DATED.fullmatch(name) or len(found[1]) > _MAX_DIGITS:
         return None

@@ -68,19 +68,18 @@ def is_there(ref: CheckpointRef, trial: Trial, experiment: Experiment) -> bool:
 
 
 def naming_rows(trial: Trial, experiment: Experiment) -> Mapping[str, Sequence[int]]:
-    """The places of the result rows that name each folder, if their word is a proof of a save.
+    """The places of the result rows that name each folder there, if they prove a save.
 
     Ray 2.7 logs what the driver expects the next folder to be; for a class trainable that is the
     name of a save that has yet to come (``Ray 2.7 tune/execution/tune_controller.py``).
     """
     if experiment.layout == TUNE_2_7 and trial.kind is TrainableKind.CLASS:
         return {}
-    named: dict[str, list[int]] = {}
-    rows = columns(trial.rows)
-    for place, name in enumerate(rows.names):
-        if name is not None:
-            named.setdefault(name, []).append(place)
-    return named
+    named: dict[str, list[int]] = {c.name: [] for c in trial.folders}
+    for place, name in enumerate(columns(trial.rows).names):
+        if name in named:
+            named[name].append(place)
+    return {name: places for name, places in named.items() if places}
 
 
 def can_go_on(trial: Trial, experiment: Experiment) -> bool:

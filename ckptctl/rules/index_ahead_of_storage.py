@@ -47,9 +47,9 @@ class IndexAheadOfStorage(TrialRule):
             return
         names = facts.own_names(trial, facts.all_records(trial))
         logged = columns(trial.rows).names
-        numbers = [n for n in map(index_of, filter(None, chain(names, logged))) if n is not None]
-        numbers += [n for n, _ in facts.indexed(trial)]
-        highest = max(numbers, default=None)
+        numbers = map(index_of, filter(None, chain(names, logged)))
+        there = (n for n, _ in facts.indexed(trial))
+        highest = max((n for n in chain(numbers, there) if n is not None), default=None)
         if highest is not None and highest >= index.value:
             return
         known = "none is known" if highest is None else f"the highest is {highest}"

@@ -8,6 +8,7 @@ from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Experiment, Row, Trial, TrialStatus
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.names import index_of
+from ckptctl.model.rows import columns
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import TrialRule
 from ckptctl.rules.wording import count
@@ -52,7 +53,8 @@ class StaleState(TrialRule):
         last = trial.rows[-1]
         if last.training_iteration is None or last.training_iteration <= state.value:
             return
-        ahead = [r for r in trial.rows if (r.training_iteration or 0) > state.value]
+        told = columns(trial.rows).iterations
+        ahead = [trial.rows[n] for n, i in enumerate(told) if i is not None and i > state.value]
         rows, folders = _unknown_rows(ahead, trial), _unknown_folders(trial)
         if not (rows or folders or trial.status is TrialStatus.TERMINATED):
             return

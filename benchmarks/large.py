@@ -1,0 +1,115 @@
+"""What grows: experiments and logs that are larger than they should be held in memory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.cases import CKPTCTL, Row, floor
+from benchmarks.generate import generate
+from benchmarks.measure import Cost, in_turns
+from benchmarks.template import own, template
+
+_GIGABYTE = 1_000_000_000
+
+
+def many_trials(work: Path, trials: int, checkpoints: int, usual: float) -> Iterator[Row]:
+    """An experiment of millions of files, against the usual one by the checkpoint.
+
+    Args:
+        work: where it is made.
+        trials: how many.
+        checkpoints: of each.
+        usual: seconds of CPU that a checkpoint costs in the usual experiment.
+    """
+    path = generate(work / "many", trials=trials, checkpoints=checkpoints, size=16, state=True)
+    costs = in_turns({"scan": [*CKPTCTL, "scan", "--json", str(path)]}, runs=1)
+    one = costs["scan"].cpu / (trials * checkpoints)
+    size = f"{trials:,} × {checkpoints} × 3, 4 of each on record"
+    yield Row(
+        case=f"scan {size}: CPU a checkpoint",
+        ours=f"{one * 1e6:.1f} µs",
+        other=f"1,000 × 50 × 3 {usual * 1e6:.1f} µs",
+        ratio=one / usual,
+        goal="≤ 1.15",
+    )
+    yield _memory(f"scan {size}: memory", costs["scan"], 1000)
+    shutil.rmtree(path)
+
+
+def long_log(work: Path) -> Iterator[Row]:
+    """A result log of a gigabyte, every row of which names a checkpoint."""
+    made = template(100)
+    trial = work / "long" / own(made.dirname, 0)
+    trial.mkdir(parents=True)
+    row = own(made.log, 0).splitlines()[-1].replace("checkpoint_000099", "checkpoint_%06d")
+    row = row.replace('"training_iteration": 100', '"training_iteration": %d')
+    with (trial / "result.json").open("w") as file:
+        written = number = 0
+        while written < _GIGABYTE:
+            written += file.write(f"{row % (number, number + 1)}\n")
+            number += 1
+    (trial / f"checkpoint_{number - 1:06d}").mkdir()
+    (trial / f"checkpoint_{number - 1:06d}" / "model.pt").write_bytes(b"weights")
+    two = generate(work / "two-of-long", trials=2, checkpoints=4)
+    costs = in_turns(
+        {
+            "start": [*CKPTCTL, "scan", "--json", str(two)],
+            "scan": [*CKPTCTL, "scan", "--json", str(trial.parent)],
+            "imports": floor("nothing", trial.parent),
+            "json": floor("lines", trial.parent),
+        },
+        runs=1,
+    )
+    ours = costs["scan"].cpu - costs["start"].cpu
+    other = costs["json"].cpu - costs["imports"].cpu
+    yield Row(
+        case=f"scan with a log of 1 GB, {number:,} rows that all name a checkpoint",
+        ours=f"{ours:.1f} s",
+        other=f"`json.loads` a line {other:.1f} s",
+        ratio=other / ours,
+        goal="",
+    )
+    yield _memory("the same: memory", costs["scan"], 100)
+    shutil.rmtree(trial.parent)
+
+
+def of_ray(work: Path, ray: Path, trials: int) -> Iterator[Row]:
+    """Ray's own reader, its import included, on an experiment that this Ray has just made."""
+    python = str(ray / "bin" / "python")
+    script = Path(__file__).with_name("run_ray.py")
+    in_turns({"made": [python, str(script), str(work / "ray"), str(trials)]}, runs=0)
+    made = work / "ray" / "many"
+    code = (
+        "import sys; from ray.tune import ExperimentAnalysis;"
+        "a = ExperimentAnalysis(sys.argv[1]); a.dataframe()"
+    )
+    costs = in_turns(
+        {
+            "ours": [*CKPTCTL, "scan", "--json", str(made)],
+            "ray": [python, "-c", code, str(made)],
+        },
+        runs=3,
+    )
+    yield Row(
+        case=f"scan of {trials} trials that {ray.name} made",
+        ours=_ms(costs["ours"].cpu),
+        other=f"its `ExperimentAnalysis` {_ms(costs['ray'].cpu)}",
+        ratio=costs["ray"].cpu / costs["ours"].cpu,
+        goal="≥ 20",
+    )
+
+
+def _memory(case: str, cost: Cost, most: int) -> Row:
+    return Row(
+        case=case,
+        ours=f"{cost.peak:,.0f} MB",
+        other=f"{most:,} MB",
+        ratio=cost.peak / most,
+        goal="≤ 1",
+    )
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
