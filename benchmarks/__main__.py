@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import cases
-from benchmarks.template import SOURCE
+from benchmarks import buckets, cases, large
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 _BEGIN, _END = "<!-- measured -->\n", "<!-- end -->\n"
@@ -23,10 +22,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--checkpoints", type=int, default=50)
     parser.add_argument("--write", action="store_true", help="keep it in docs/performance.md")
+    parser.add_argument("--many", type=int, default=10_000, help="trials of the large experiment")
+    parser.add_argument("--objects", type=int, default=1_000_000, help="in the bucket")
+    parser.add_argument("--ray-trials", type=int, default=200, help="that a real Ray runs")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = []
-        for row in _rows(Path(folder), asked.trials, asked.checkpoints):
+        for row in _rows(Path(folder), asked):
             rows.append(row)
             print(f"{row.case}: {row.ours} · {row.other} · {row.ratio:.2f} {row.goal}", flush=True)
         text = f"{_machine(folder)}\n\n{cases.table(rows)}\n"
@@ -37,16 +39,23 @@ def main() -> None:
         PAGE.write_text(f"{head}{_BEGIN}\n{text}\n{_END}{tail}", encoding="utf-8")
 
 
-def _rows(work: Path, trials: int, checkpoints: int) -> Iterator[cases.Row]:
+def _rows(work: Path, asked: argparse.Namespace) -> Iterator[cases.Row]:
     yield from cases.start_up(work)
-    yield from cases.local_scan(work, trials, checkpoints)
+    scans = list(cases.local_scan(work, asked.trials, asked.checkpoints))
+    yield from scans
     yield from cases.logs(work)
     yield from cases.renames(work)
     ray = cases.find_ray()
     if ray is None:
         print("left out: no Ray is installed (make rays), so its own reader is not timed")
     else:
-        yield from cases.rays(SOURCE, ray)
+        yield from large.of_ray(work, ray, asked.ray_trials)
+    yield from large.long_log(work)
+    if asked.many:
+        usual = scans[-1].seconds / (asked.trials * asked.checkpoints)
+        yield from large.many_trials(work, asked.many, 100, usual)
+    if asked.objects:
+        yield from buckets.listing(work, asked.objects)
 
 
 def _machine(folder: str) -> str:

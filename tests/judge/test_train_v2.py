@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,8 @@ import pytest
 
 from ckptctl.api import apply, plan_reindex, scan
 from tests.judge.experiments import ckptctl, tree
-from tests.judge.judge import KEPT_ENVIRONMENT, READY_MARKER, SCRIPTS, rays_folder
+from tests.judge.judge import MissingRay
+from tests.judge.v2 import TrainJudge
 
 Answer = dict[str, Any]
 SNAPSHOT = "checkpoint_manager_snapshot.json"
@@ -24,43 +23,18 @@ SNAPSHOT = "checkpoint_manager_snapshot.json"
 class Runs:
     """Train V2 runs of one Ray, each made once."""
 
-    def __init__(self, version: str, storage: Path) -> None:
-        venv = rays_folder() / f"ray-{version}"
-        if not (venv / READY_MARKER).is_file():
-            told = f"Ray {version} is not installed in {venv}"
-            if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
-                pytest.skip(told)
-            pytest.fail(told, pytrace=False)
-        self._python = venv / "bin" / "python"
+    def __init__(self, judge: TrainJudge, storage: Path) -> None:
+        self.judge = judge
         self._storage = storage
         self._made: dict[str, Path] = {}
 
-    def ask(self, command: str, run: Path, *options: str) -> Answer:
-        with tempfile.TemporaryDirectory(prefix="judge-") as home:
-            environment = {n: os.environ[n] for n in KEPT_ENVIRONMENT if n in os.environ}
-            done = subprocess.run(
-                [
-                    *(str(self._python), str(SCRIPTS / "train_v2.py"), command),
-                    *(str(run.parent), run.name, *options),
-                ],
-                capture_output=True,
-                text=True,
-                timeout=400,
-                cwd=home,
-                env={**environment, "HOME": home},
-                check=False,
-            )
-        assert done.returncode == 0, done.stderr[-4000:]
-        answer: Answer = json.loads(done.stdout)
-        return answer
-
-    def get(self, *options: str) -> Path:
+    def get(self, keep: int | None = None, *, named: bool = False) -> Path:
         """A fresh copy of a run of four saves that failed, at the place where it was made."""
-        key = "_".join(options).replace("-", "") or "plain"
+        key = f"keep-{keep}-named-{named}"
         run = self._storage / key / "run"
         if key not in self._made:
             run.parent.mkdir()
-            self.ask("fit", run, "--steps", "6", "--fail-at", "4", *options)
+            self.judge.fit(run, 6, fail_at=4, keep=keep, named=named)
             self._made[key] = run.rename(run.with_name("as-made"))
         shutil.rmtree(run, ignore_errors=True)
         shutil.copytree(self._made[key], run)
@@ -68,8 +42,17 @@ class Runs:
 
 
 @pytest.fixture(scope="module", params=["2.54.1", "2.60.0"])
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return Runs(request.param, tmp_path_factory.mktemp(f"ray-{request.param}-"))
+def runs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runs]:
+    try:
+        judge = TrainJudge(request.param)
+    except MissingRay as error:
+        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
+            pytest.skip(str(error))
+        pytest.fail(str(error), pytrace=False)
+    with judge:
+        yield Runs(judge, tmp_path_factory.mktemp(f"ray-{judge.version}-"))
 
 
 def write(verb: str, run: Path, *options: str) -> None:
@@ -85,11 +68,13 @@ def unmoved(run: Path) -> dict[str, tuple[object, ...]]:
     return {name: found[:2] for name, found in tree(run).items()}
 
 
-def assert_goes_on(runs: Runs, run: Path, *options: str, steps: int = 6) -> Answer:
+def assert_goes_on(
+    runs: Runs, run: Path, *, keep: int | None = None, named: bool = False, steps: int = 6
+) -> Answer:
     """It loads, begins at the latest, saves behind it, and spares what was there."""
-    before = runs.ask("read", run)
+    before = runs.judge.look(run)
     assert before["error"] is None, before["error"]
-    went = runs.ask("fit", run, "--steps", str(steps), *options)
+    went = runs.judge.fit(run, steps, keep=keep, named=named)
     assert went["error"] is None, went["error"]
     assert [r["state"] for r in went["restored"]] == [before["latest"]["state"]]
     after = went["read"]
@@ -99,7 +84,7 @@ def assert_goes_on(runs: Runs, run: Path, *options: str, steps: int = 6) -> Answ
         if checkpoint["metrics"]:
             assert checkpoint["metrics"]["step"] == checkpoint["state"]["iteration"]
     kept = after["on_disk"]
-    if not options:
+    if keep is None and not named:
         assert all(kept[name] == state for name, state in before["on_disk"].items())
     return went
 
@@ -152,25 +137,25 @@ def test_a_mended_run_goes_on(
     ckptctl("undo", run, "--yes", "--allow-live")
     assert unmoved(run) == damaged
     write("reindex", run, *options)
-    read = runs.ask("read", run)
+    read = runs.judge.look(run)
     assert read["error"] is None, read["error"]
     assert read["latest"]["state"]["iteration"] == latest
     assert {c["name"] for c in read["checkpoints"]} == set(read["on_disk"])
     assert_goes_on(runs, run)
 
 
-@pytest.mark.parametrize("made", [(), ("--keep", "2"), ("--named",)])
-def test_a_renamed_run_goes_on(runs: Runs, made: tuple[str, ...]) -> None:
-    run = runs.get(*made)
-    before = runs.ask("read", run)
+@pytest.mark.parametrize(("keep", "named"), [(None, False), (2, False), (None, True)])
+def test_a_renamed_run_goes_on(runs: Runs, keep: int | None, named: bool) -> None:
+    run = runs.get(keep, named=named)
+    before = runs.judge.look(run)
     write("rename", run, "--to", "checkpoint_{step:06d}-{loss:.4f}")
-    after = runs.ask("read", run)
+    after = runs.judge.look(run)
     assert after["latest"]["state"] == before["latest"]["state"]
     for old, new in zip(before["checkpoints"], after["checkpoints"], strict=True):
         assert new["state"] == old["state"]
         step, loss = new["metrics"]["step"], new["metrics"]["loss"]
         assert new["name"] == f"checkpoint_{step:06d}-{loss:.4f}"
-    assert_goes_on(runs, run, *made)
+    assert_goes_on(runs, run, keep=keep, named=named)
 
 
 def test_an_empty_folder_moves_aside(runs: Runs) -> None:
@@ -181,6 +166,6 @@ def test_an_empty_folder_moves_aside(runs: Runs) -> None:
         path.unlink()
     (experiment,) = scan(str(run))
     assert apply(plan_reindex(experiment, quarantine=True), allow_live=True).verified
-    read = runs.ask("read", run)
+    read = runs.judge.look(run)
     assert read["latest"]["state"]["iteration"] == 3
     assert_goes_on(runs, run)

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.judge.judge import Judge
+from tests.judge.v2 import TrainJudge
 from tests.matrix import course, course_v2, results
 from tests.matrix.results import Result
 from tests.matrix.scenarios import TRAIN_V2, named
-from tests.matrix.v2 import TrainJudge
 
 
 @dataclass

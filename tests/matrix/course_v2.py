@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.judge.experiments import tree
+from tests.judge.v2 import TrainJudge
 from tests.matrix.command import call, codes, findings, write
 from tests.matrix.course import said
 from tests.matrix.told import Broken, Told, must, told
-from tests.matrix.v2 import TrainJudge
 
 TEMPLATE = "checkpoint_{step:06d}-{loss:.4f}"
 SNAPSHOT = "checkpoint_manager_snapshot.json"

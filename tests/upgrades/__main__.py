@@ -7,8 +7,8 @@ import sys
 
 from tests.judge.install_rays import ensure
 from tests.judge.judge import Judge, JudgeError, rays_folder
+from tests.judge.v2 import TrainJudge
 from tests.matrix.told import Broken
-from tests.matrix.v2 import TrainJudge
 from tests.upgrades import document, results
 from tests.upgrades.pairs import (
     NAMES,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.judge.judge import Judge, JudgeError, Option, rays_folder
+from tests.judge.v2 import TrainJudge
 from tests.matrix.command import call, write
 from tests.matrix.told import must
-from tests.matrix.v2 import TrainJudge
 
 RAYS = ("2.7.2", "2.9.3", "2.24.0", "2.40.0", "2.48.0", "2.54.1", "2.60.0")
 TRAIN_V2_RAYS = ("2.46.0", "2.48.0", "2.54.1", "2.60.0")

@@ -1,10 +1,5 @@
-"""Ray Train V2 (Ray 2.54 and newer): make or go on with a run, and what Ray then says of it.
+"""Ray Train V2 (Ray 2.54 and newer): make or go on with a run, and what Ray then says of it."""
 
-train_v2.py fit STORAGE NAME --steps N [--fail-at K] [--keep N] [--named]
-train_v2.py read STORAGE NAME
-"""
-
-import argparse
 import json
 import logging
 import os
@@ -94,39 +89,3 @@ def read(storage, name):
             for checkpoint, metrics in result.best_checkpoints or []
         ],
     }
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=("fit", "read"))
-    parser.add_argument("storage")
-    parser.add_argument("name")
-    parser.add_argument("--steps", type=int, default=4)
-    parser.add_argument("--fail-at", type=int)
-    parser.add_argument("--keep", type=int)
-    parser.add_argument("--named", action="store_true")
-    parser.add_argument("--time-limit", type=int, default=240)
-    given = parser.parse_args()
-    channel = local_ray.answer_channel()
-    local_ray.end_with_parent()
-    with local_ray.work_folder() as work, local_ray.time_limit(given.time_limit):
-        try:
-            if given.command == "read":
-                answer = read(given.storage, given.name)
-            else:
-                answer = fit(
-                    work,
-                    given.storage,
-                    given.name,
-                    given.steps,
-                    given.fail_at,
-                    given.keep,
-                    given.named,
-                )
-            local_ray.say(channel, answer)
-        finally:
-            local_ray.stop()
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,15 @@ class TrainJudge(Judge):
 
     script = "session_v2.py"
 
-    def fit(self, run: Path, steps: int, fail_at: int | None = None) -> dict[str, Any]:
+    def fit(
+        self,
+        run: Path,
+        steps: int,
+        fail_at: int | None = None,
+        *,
+        keep: int | None = None,
+        named: bool = False,
+    ) -> dict[str, Any]:
         """Make a run or go on with it, and what Ray then says of it."""
         return self._ask(
             "fit",
@@ -21,8 +29,8 @@ class TrainJudge(Judge):
             name=run.name,
             steps=steps,
             fail_at=fail_at,
-            keep=None,
-            named=False,
+            keep=keep,
+            named=named,
         )
 
     def look(self, run: Path) -> dict[str, Any]:
