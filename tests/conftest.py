@@ -43,17 +43,18 @@ class Told:
     """Says what fails as soon as it does: who is ended half-way would not know it else."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+        self._plugins = config.pluginmanager
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         slow = report.when == "call" and report.duration > SLOW
-        if not (report.failed or slow) or self._terminal is None:
+        terminal = self._plugins.get_plugin("terminalreporter")
+        if not (report.failed or slow) or terminal is None:
             return
         crash = getattr(report.longrepr, "reprcrash", None)
         why = str(getattr(crash, "message", "")).partition("\n")[0]
         word = "FAILS" if report.failed else "SLOW"
-        self._terminal.ensure_newline()
-        self._terminal.write_line(f"{word} {report.nodeid} ({report.duration:.0f} s) {why}")
+        terminal.ensure_newline()
+        terminal.write_line(f"{word} {report.nodeid} ({report.duration:.0f} s) {why}")
 
 
 @pytest.hookimpl(optionalhook=True)

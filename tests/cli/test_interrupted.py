@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -40,9 +41,12 @@ Hook = Callable[..., dict[str, str]]
 def hook(tmp_path: Path) -> Hook:
     """Have a process do something before its nth move."""
 
+    numbers = itertools.count()
+
     def make(act: str, nth: int = 4) -> dict[str, str]:
-        folder = tmp_path / "hook"
-        folder.mkdir(exist_ok=True)
+        # What is compiled of one hook must not count as another, made in the same second.
+        folder = tmp_path / f"hook-{next(numbers)}"
+        folder.mkdir()
         (folder / "sitecustomize.py").write_text(HOOK.format(act=act, nth=nth))
         return {"PYTHONPATH": str(folder)}
 
