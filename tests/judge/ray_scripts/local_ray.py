@@ -19,6 +19,8 @@ SETTINGS = {
     "RAY_DISABLE_IMPORT_WARNING": "1",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS": "0",
+    # Of two seconds, which every run waits several times.
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1",
     # What else runs on this machine must not cost a trial its worker.
     "RAY_memory_monitor_refresh_ms": "0",
     "TUNE_PRINT_ALL_TRIAL_ERRORS": "0",
