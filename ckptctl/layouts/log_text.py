@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct
 
 from ckptctl.codec.errors import RecordError
@@ -14,7 +12,7 @@ from ckptctl.codec.json_records import load_json
 from ckptctl.errors import LocationError
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.model.checkpoint import Metrics
-from ckptctl.model.metrics import NOT_METRICS, flatten
+from ckptctl.model.metrics import NOT_METRICS, flatten, one_of
 
 Fetch = Callable[[int, int], bytes]
 """Reads so many bytes of the log from an offset; raises LocationError or OSError."""
@@ -99,19 +97,21 @@ class LogText:
 
         A usual metric is looked for without taking the rest of the result apart.
         """
-        decode = _finder(metric)
+        usual = "/" not in metric and metric not in NOT_METRICS
+        read = one_of(metric)
         for number in numbers:
-            line = self._line_again(number)
             try:
-                yield line is not None and decode(line)
+                line = self.line(number)
+            except LocationError:
+                return  # what it was can no longer be told
+            try:
+                value = read(line) if usual else {}
             except (ValueError, RecursionError):
+                value = {}
+            if isinstance(value, dict | list):
                 yield metric not in flatten(self.result(number))
-
-    def _line_again(self, number: int) -> bytes | None:
-        try:
-            return self.line(number)
-        except LocationError:
-            return None
+            else:
+                yield value is UNSET
 
     def _bytes(self, place: int) -> bytes:
         held, piece = self._held[place], self._pieces[place]
@@ -136,25 +136,6 @@ class LogText:
     def __hash__(self) -> int:
         """As `__eq__` has it."""
         return hash(tuple(piece.mark for piece in self._pieces))
-
-
-def _finder(metric: str) -> Callable[[bytes], bool]:
-    """What tells of the text of a result whether it lacks a metric; ValueError: it is unusual."""
-    if "/" in metric or metric in NOT_METRICS:
-
-        def unusual(_: bytes) -> bool:
-            raise ValueError(metric)
-
-        return unusual
-    one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": metric})
-    decode = msgspec.json.Decoder(one).decode
-
-    def lacks(line: bytes) -> bool:
-        found: Any = decode(line)
-        value = found.value
-        return value is UNSET or isinstance(value, dict | list)
-
-    return lacks
 
 
 def _line(piece: Piece) -> int:

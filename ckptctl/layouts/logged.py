@@ -44,18 +44,23 @@ class LoggedRow(Row, frozen=True, kw_only=True):
     @property  # type: ignore[misc]
     def timestamp(self) -> int | float | None:
         """Seconds since the epoch."""
-        return real_number(self._result.get("timestamp"))
+        return times_of(self._result)[0]
 
     @property  # type: ignore[misc]
     def time_total_s(self) -> float | None:
         """Seconds that the trial has run."""
-        total = real_number(self._result.get("time_total_s"))
-        return None if total is None else float(total)
+        return times_of(self._result)[1]
 
     @property  # type: ignore[misc]
     def checkpointed(self) -> bool:
         """Whether the row says that a checkpoint was reported with it."""
         return self._result.get("should_checkpoint") is True
+
+
+def times_of(result: Mapping[str, object]) -> tuple[int | float | None, float | None]:
+    """When a result was reported, and how long its trial had run then."""
+    total = real_number(result.get("time_total_s"))
+    return real_number(result.get("timestamp")), None if total is None else float(total)
 
 
 class LogRows(Rows):
@@ -123,6 +128,10 @@ class LogRows(Rows):
         return super().__eq__(other)
 
     __hash__ = None
+
+    def times(self, place: int) -> tuple[int | float | None, float | None]:
+        """When the row at a place was reported, and how long its trial had run then."""
+        return times_of(self.text.result(self._lines[place]))
 
     def metrics(self, place: int) -> Metrics:
         """The metrics of the row at a place."""

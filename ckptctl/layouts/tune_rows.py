@@ -39,11 +39,10 @@ class RowIndex:
         places = self._places.get(iteration, ()) if iteration is not None else ()
         total = real_number(metrics.get("time_total_s"))
         if total is not None:
-            time = real_number(metrics.get("timestamp"))
+            save = real_number(metrics.get("timestamp")), float(total)
             for place in reversed(places):
-                row = rows[place]
-                if row.timestamp == time and row.time_total_s == float(total):
-                    return row
+                if rows.times(place) == save:
+                    return rows[place]
         named = rows.last_places((name,)).get(name) if name else None
         if named is not None and iteration in (None, rows.iterations[named]):
             return rows[named]

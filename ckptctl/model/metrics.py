@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from ckptctl.model.checkpoint import Metrics, MetricValue
 
@@ -45,6 +46,17 @@ def flatten(result: Mapping[Any, Any]) -> dict[str, MetricValue]:
     return flat if len(flat) <= _MAX_LEAVES else dict(islice(flat.items(), _MAX_LEAVES))
 
 
+@lru_cache(64)
+def one_of(key: str) -> Callable[[bytes], Any]:
+    """What reads the value of one key out of the text of an object: UNSET where it has none.
+
+    All else is passed over. It raises ValueError where the text is no such object.
+    """
+    one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": key}, gc=False)
+    decode = msgspec.json.Decoder(one).decode
+    return lambda text: decode(text).value  # type: ignore[attr-defined]
+
+
 @lru_cache(4)
 def _unpack(text: bytes) -> dict[str, MetricValue]:
     """For readers only. A copy asks for one key after the other."""
@@ -72,10 +84,11 @@ class Packed(Mapping[str, MetricValue]):
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
         """A metric, or another value."""
-        return _unpack(self.text).get(key, default)
+        value = one_of(key)(self.text)
+        return default if value is UNSET else value
 
     def __contains__(self, key: object) -> bool:
-        return key in _unpack(self.text)
+        return isinstance(key, str) and one_of(key)(self.text) is not UNSET
 
     def __iter__(self) -> Iterator[str]:
         return iter(_unpack(self.text))

@@ -54,6 +54,11 @@ class Rows(Sequence[Row]):
     def at(self, place: int) -> Row:
         """The row at a place from 0, which is there."""
 
+    def times(self, place: int) -> tuple[int | float | None, float | None]:
+        """When the row at a place was reported, and how long its trial had run then."""
+        row = self.at(place)
+        return row.timestamp, row.time_total_s
+
     def metrics(self, place: int) -> Metrics:
         """The metrics of the row at a place."""
         return self.at(place).metrics

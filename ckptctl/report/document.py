@@ -13,7 +13,7 @@ from ckptctl.errors import CkptctlError, RefusedError, StalePlanError
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Witness
 from ckptctl.model.checkpoint import Checkpoint, Metrics
 from ckptctl.model.experiment import Best, Experiment, Trial
-from ckptctl.model.finding import Finding, Severity
+from ckptctl.model.finding import Evidence, Finding, Severity
 from ckptctl.model.metrics import Packed
 from ckptctl.model.plan import Edit, MoveTree, Outcome, Plan, Refusal, Step
 
@@ -146,9 +146,12 @@ def _best(best: Best | None) -> Document | None:
     }
 
 
-def finding_document(finding: Finding) -> Document:
-    """One finding."""
+def finding_document(
+    finding: Finding, told: Callable[[Sequence[Evidence]], object] | None = None
+) -> Document:
+    """One finding; `told` gives its evidence another form than JSON's own."""
     remedy = finding.remedy
+    evidence = (told or _evidence)(finding.evidence)
     return {
         "code": finding.code,
         "rule": finding.rule,
@@ -158,10 +161,7 @@ def finding_document(finding: Finding) -> Document:
         "checkpoint": finding.checkpoint,
         "checkpoints": list(finding.checkpoints),
         "message": finding.message,
-        "evidence": [
-            {"witness": e.witness, "claim": e.claim, "file": e.file, "pointer": e.pointer}
-            for e in finding.evidence
-        ],
+        "evidence": evidence,
         "remedy": remedy
         and {
             "applicability": remedy.applicability,
@@ -169,6 +169,13 @@ def finding_document(finding: Finding) -> Document:
             "note": remedy.note,
         },
     }
+
+
+def _evidence(evidence: Sequence[Evidence]) -> list[Document]:
+    return [
+        {"witness": e.witness, "claim": e.claim, "file": e.file, "pointer": e.pointer}
+        for e in evidence
+    ]
 
 
 def plans_document(command: str, plans: Sequence[tuple[Plan, Outcome | None]]) -> Document:

@@ -52,9 +52,8 @@ def _metrics(metrics: Metrics) -> object:
 
 
 def _finding(finding: Finding) -> str:
-    told = document.finding_document(finding)
-    text = quickly(told, 2)
-    return indented(told, 2) if text is None else text
+    text = quickly(document.finding_document(finding, list), 2)
+    return indented(document.finding_document(finding), 2) if text is None else text
 
 
 def _listed(items: Iterable[Iterable[str]], depth: int) -> Iterator[str]:
