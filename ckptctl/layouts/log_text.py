@@ -12,7 +12,7 @@ from ckptctl.codec.json_records import load_json
 from ckptctl.errors import LocationError
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.model.checkpoint import Metrics
-from ckptctl.model.metrics import NOT_METRICS, flatten, one_of
+from ckptctl.model.metrics import NOT_METRICS, all_of, flatten, one_of
 
 Fetch = Callable[[int, int], bytes]
 """Reads so many bytes of the log from an offset; raises LocationError or OSError."""
@@ -99,6 +99,10 @@ class LogText:
         """
         usual = "/" not in metric and metric not in NOT_METRICS
         read = one_of(metric)
+        values = self._values(metric) if usual and isinstance(numbers, range) else None
+        if values is not None and len(values) == len(numbers):
+            yield from (value is UNSET for value in values)
+            return
         for number in numbers:
             try:
                 line = self.line(number)
@@ -112,6 +116,19 @@ class LogText:
                 yield metric not in flatten(self.result(number))
             else:
                 yield value is UNSET
+
+    def _values(self, key: str) -> list[object] | None:
+        """What each line has under a key; None where some have none but containers, or it is long.
+
+        It is for a text of which every line holds a result.
+        """
+        if len(self._pieces) != 1:
+            return None
+        try:
+            values = all_of(key)(self._bytes(0))
+        except (LocationError, ValueError, RecursionError):
+            return None
+        return None if any(isinstance(value, dict | list) for value in values) else values
 
     def _bytes(self, place: int) -> bytes:
         held, piece = self._held[place], self._pieces[place]

@@ -24,19 +24,24 @@ class RowIndex:
         self._rows = rows
 
     @cached_property
-    def _places(self) -> Mapping[int, Sequence[int]]:
-        """Where each iteration stands."""
-        found: dict[int, list[int]] = {}
-        for place, iteration in enumerate(self._rows.iterations):
-            if iteration is not None:
-                found.setdefault(iteration, []).append(place)
-        return found
+    def _once(self) -> Mapping[int | None, int]:
+        """Where each iteration stands, where none stands twice; else empty."""
+        told = self._rows.iterations
+        found = dict(zip(told, range(len(told)), strict=True))
+        return found if len(found) == len(told) else {}
+
+    def _places(self, iteration: int) -> Sequence[int]:
+        """Where an iteration stands."""
+        if self._once:
+            place = self._once.get(iteration)
+            return () if place is None else (place,)
+        return [place for place, told in enumerate(self._rows.iterations) if told == iteration]
 
     def of(self, metrics: Metrics, name: str | None) -> Row | None:
         """The row of the save with these metrics, which went into the folder `name`."""
         rows = self._rows
         iteration = whole_number(metrics.get("training_iteration"))
-        places = self._places.get(iteration, ()) if iteration is not None else ()
+        places = self._places(iteration) if iteration is not None else ()
         total = real_number(metrics.get("time_total_s"))
         if total is not None:
             save = real_number(metrics.get("timestamp")), float(total)

@@ -270,9 +270,9 @@ def _with_results(
         return rows
     unknown = {c.name for c in checkpoints if c.on_storage and Witness.TRIAL not in c.recorded_by}
     wanted = {rows.lines[place] for place in _last_places(sources, kind, unknown).values()}
-    last = rows[-1] if rows else None
-    if last is not None and (last.training_iteration or 0) > (sources.state.last_iteration or 0):
-        wanted.add(last.line)
+    last = rows.iterations[-1] if rows else None
+    if (last or 0) > (sources.state.last_iteration or 0):
+        wanted.add(rows.lines[-1])
     return rows.with_results(wanted) if wanted else rows
 
 

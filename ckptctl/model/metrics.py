@@ -57,6 +57,14 @@ def one_of(key: str) -> Callable[[bytes], Any]:
     return lambda text: decode(text).value  # type: ignore[attr-defined]
 
 
+@lru_cache(64)
+def all_of(key: str) -> Callable[[bytes], list[Any]]:
+    """The same for a text with an object on each line."""
+    one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": key}, gc=False)
+    decode = msgspec.json.Decoder(one).decode_lines
+    return lambda text: [found.value for found in decode(text)]  # type: ignore[attr-defined]
+
+
 @lru_cache(4)
 def _unpack(text: bytes) -> dict[str, MetricValue]:
     """For readers only. A copy asks for one key after the other."""

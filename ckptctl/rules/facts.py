@@ -24,6 +24,8 @@ LEGACY = "ray-legacy"
 TUNE_2_7 = "ray-tune-2.7"
 TUNE = "ray-tune"
 TRAIN_V2 = "ray-train-v2"
+# An enum takes its time to tell its value.
+_STORAGE, _TRIAL, _SESSION = Witness.STORAGE.value, Witness.TRIAL.value, Witness.SESSION.value
 
 
 def state_was_read(experiment: Experiment) -> bool:
@@ -129,20 +131,18 @@ def says(claim: Claim[int] | Claim[str], text: str | None = None) -> Evidence:
 
 def lies(checkpoint: Checkpoint, text: str | None = None) -> Evidence:
     """A folder as evidence."""
-    return Evidence(
-        witness=Witness.STORAGE.value, claim=text or checkpoint.name, file=checkpoint.path
-    )
+    return Evidence(witness=_STORAGE, claim=text or checkpoint.name, file=checkpoint.path)
 
 
 def absent(ref: CheckpointRef) -> Evidence:
     """A folder that is not there, as evidence."""
-    return Evidence(witness=Witness.STORAGE.value, claim=f"no {ref.name}", file=ref.path)
+    return Evidence(witness=_STORAGE, claim=f"no {ref.name}", file=ref.path)
 
 
 def recorded(record: Record, text: str | None = None) -> Evidence:
     """A record as evidence."""
     return Evidence(
-        witness=Witness.TRIAL.value,
+        witness=_TRIAL,
         claim=text or (record.ref.name if record.ref else record.path),
         file=record.provenance.file,
         pointer=record.path_pointer,
@@ -153,7 +153,7 @@ def logged(trial: Trial, row: Row, text: str, key: str = "checkpoint_dir_name") 
     """What a row of the result log says under a key, as evidence."""
     absent_key = key == "checkpoint_dir_name" and not row.has_name
     return Evidence(
-        witness=Witness.SESSION.value,
+        witness=_SESSION,
         claim=text,
         file=trial.result_log or "",
         pointer=str(row.line) if absent_key else f"{row.line}/{key}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
-from ckptctl.model.experiment import CheckpointRef, Experiment, Trial
+from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding, Remedy, Severity
 from ckptctl.model.saves import save_of
 from ckptctl.rules import facts, remedies
@@ -52,17 +52,15 @@ class UnrecordedCheckpoint(Rule):
         """A trial's folders in at most three findings, by what mends them."""
         if not facts.state_was_read(experiment):
             return
-        recorded = {
-            record.ref for trial in experiment.trials for record in facts.all_records(trial)
-        }
+        recorded: dict[str, set[str]] = {}
+        for record in (r for trial in experiment.trials for r in facts.all_records(trial)):
+            if record.ref is not None:
+                recorded.setdefault(record.ref.trial, set()).add(record.ref.name)
         for trial in experiment.trials:
             if not facts.trial_was_read(trial):
                 continue
-            unknown = [
-                c
-                for c in trial.folders
-                if c.state in _STATES and CheckpointRef(trial=c.trial, name=c.name) not in recorded
-            ]
+            known = recorded.get(trial.dirname, set())
+            unknown = [c for c in trial.folders if c.name not in known and c.state in _STATES]
             if unknown:
                 yield from self._findings(unknown, trial, experiment)
 
