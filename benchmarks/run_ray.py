@@ -9,7 +9,7 @@ os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
 os.environ.setdefault("TUNE_MAX_PENDING_TRIALS_PG", "8")
 
 import ray
-from ray import train, tune
+from ray import tune
 
 
 def trainable(config):
@@ -17,9 +17,9 @@ def trainable(config):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "model.pt"), "wb") as file:
                 file.write(b"weights")
-            train.report(
+            tune.report(
                 {"loss": config["lr"] / step, "eval": {"acc": 1 - 1 / step}},
-                checkpoint=train.Checkpoint.from_directory(folder),
+                checkpoint=tune.Checkpoint.from_directory(folder),
             )
 
 
@@ -32,11 +32,11 @@ def main():
         tune_config=tune.TuneConfig(
             num_samples=trials, metric="loss", mode="min", reuse_actors=True
         ),
-        run_config=train.RunConfig(
+        run_config=tune.RunConfig(
             name="many",
             storage_path=folder,
             verbose=0,
-            checkpoint_config=train.CheckpointConfig(
+            checkpoint_config=tune.CheckpointConfig(
                 num_to_keep=4, checkpoint_score_attribute="loss", checkpoint_score_order="min"
             ),
         ),

@@ -182,6 +182,24 @@ class PackedNames(_Packed[str | None]):
         return ray_name(number)
 
 
+class _Said(PackedNames):
+    """The same, where no name and no word of one are both None."""
+
+    def __init__(self, told: PackedNames) -> None:
+        self._numbers, self._others = told._numbers, told._others  # noqa: SLF001 - the same ones
+
+    def _value(self, number: int) -> str | None:
+        return None if number < 0 else ray_name(number)
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as the other has it
+        return super().__getitem__(index) or None
+
+
+def said(names: Sequence[str | None]) -> Sequence[str | None]:
+    """Names without the difference between none and no word of one."""
+    return _Said(names) if isinstance(names, PackedNames) else [name or None for name in names]
+
+
 def _quickly(data: bytes) -> list[Line] | None:
     """The lines of a piece in which every one is a result of the usual kind, else None."""
     # What the decoder skips it does not look at.

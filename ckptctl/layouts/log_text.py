@@ -25,8 +25,6 @@ class Piece(Struct, frozen=True, gc=False):
     """The number of its first line."""
     offset: int
     size: int
-    mark: int
-    """Tells other bytes from these."""
 
 
 class LogText:
@@ -36,14 +34,15 @@ class LogText:
         self._fetch = fetch
         self._metrics = metrics or LogMetrics()
         self._pieces: list[Piece] = []
-        self._held: list[bytes | None] = []
+        self._held: list[bytes | int] = []
+        """Each piece, or what tells other bytes from it."""
         self._first, self._lines = 0, list[bytes]()
         """The lines of the piece that was looked into last, from the number of the first on."""
 
     def add(self, data: bytes, lines: int) -> None:
         """The next piece, which begins at a line that many lines behind the beginning."""
-        last = self._pieces[-1] if self._pieces else Piece(0, 0, 0, 0)
-        self._pieces.append(Piece(lines, last.offset + last.size, len(data), hash(data)))
+        last = self._pieces[-1] if self._pieces else Piece(0, 0, 0)
+        self._pieces.append(Piece(lines, last.offset + last.size, len(data)))
         self._held.append(data)
 
     @property
@@ -54,7 +53,7 @@ class LogText:
     def release(self) -> None:
         """Forget the bytes; who asks for a line from here on has them read again."""
         if self._fetch is not None:
-            self._held = [None] * len(self._pieces)
+            self._held = list(self._marks())
         self.close()
 
     def close(self) -> None:
@@ -132,13 +131,13 @@ class LogText:
 
     def _bytes(self, place: int) -> bytes:
         held, piece = self._held[place], self._pieces[place]
-        if held is not None:
+        if isinstance(held, bytes):
             return held
         cause: Exception | None = None
         if self._fetch is not None:
             try:
                 data = self._fetch(piece.offset, piece.size)
-                if hash(data) == piece.mark:
+                if hash(data) == held:
                     return data
             except (LocationError, OSError) as error:
                 cause = error
@@ -148,11 +147,18 @@ class LogText:
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same bytes."""
-        return isinstance(other, LogText) and self._pieces == other._pieces
+        return (
+            isinstance(other, LogText)
+            and self._pieces == other._pieces
+            and self._marks() == other._marks()
+        )
 
     def __hash__(self) -> int:
         """As `__eq__` has it."""
-        return hash(tuple(piece.mark for piece in self._pieces))
+        return hash(tuple(self._marks()))
+
+    def _marks(self) -> list[int]:
+        return [hash(part) if isinstance(part, bytes) else part for part in self._held]
 
 
 def _line(piece: Piece) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.log_columns import UNSAID, Columns, PackedColumns
+from ckptctl.layouts.log_columns import UNSAID, Columns, PackedColumns, said
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
@@ -77,8 +77,7 @@ class LogRows(Rows):
         self.text = text
         self._lines, self._told, self._iterations = lines, names, iterations
         self._whole = whole
-        silent = UNSAID in names or "" in names
-        self._names = [n or None for n in names] if silent else names
+        self._names = names if all(names) else said(names)
 
     @property
     def lines(self) -> Sequence[int]:
