@@ -49,7 +49,9 @@ def _scans(server: Weed, folder: Path, objects: int, s5cmd: str) -> Iterator[Row
     os.environ.update({"RCLONE_S3_PROVIDER": "Other", "RCLONE_S3_ENDPOINT": server.url})
     commands = {name: c for name, c in others.items() if shutil.which(c[0]) or name == "s5cmd ls"}
     costs = in_turns({"scan": scan, **commands}, runs=1)
-    proxy = Proxy(server, folder)
+    between = folder / "proxy"
+    between.mkdir()
+    proxy = Proxy(server, between)
     try:
         subprocess.run(
             scan,
