@@ -19,7 +19,7 @@ __all__ = ["CsvText", "read_column"]
 Span = tuple[int, int]
 
 _CELL = re.compile(r'"[^"]*(?:""[^"]*)*"[^,\r\n]*|[^",\r\n][^,\r\n]*|(?=[,\r\n])|\Z')
-_LINE_END = re.compile(r"\r?\n|\Z")
+_LINE_END = re.compile(r"\r?(?:\n|\Z)")
 _MUST_QUOTE = re.compile(r'[",\r\n]')
 
 
@@ -121,6 +121,8 @@ def _row_end(text: str, start: int) -> int:
             raise RecordError(f"not CSV: a quote that does not end, at {at}")
         at = found.end()
         if not text.startswith(",", at):
+            if _LINE_END.match(text, at) is None:
+                raise RecordError(f"not CSV: a line end that is none, at {at}")
             return at
         at += 1
 

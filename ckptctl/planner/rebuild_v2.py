@@ -115,7 +115,8 @@ def _document(text: Mapping[str, object], results: Sequence[_Result]) -> dict[st
     # The list ascends by score; what the text no longer tells stood behind what it does.
     listed = text.get("checkpoint_results")
     items = listed if isinstance(listed, list) else []
-    places = {item.get(_NAME): n for n, item in enumerate(items) if isinstance(item, Mapping)}
+    named = ((n, item.get(_NAME)) for n, item in enumerate(items) if isinstance(item, Mapping))
+    places = {name: n for n, name in named if isinstance(name, str)}
     ranked = sorted(results, key=lambda r: places.get(r.checkpoint.name, len(places)))
     latest = _latest(text, results)
     current = text.get("current_report_index")

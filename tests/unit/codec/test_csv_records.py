@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from ckptctl.codec.csv_records import CsvText, read_column
@@ -59,3 +61,17 @@ def test_values_as_cells() -> None:
     ]
     with pytest.raises(EditError):
         source.cell_text(bare, [1])
+
+
+def test_no_text_takes_for_ever() -> None:
+    """All of six characters, of those that mean something."""
+    for size in range(7):
+        for characters in itertools.product('a,"\r\n', repeat=size):
+            text = "".join(characters)
+            try:
+                made = CsvText(text)
+            except RecordError:
+                continue
+            spans = [made.row_span(row) for row in range(len(made))]
+            assert all(start < end for start, end in spans)
+            assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
