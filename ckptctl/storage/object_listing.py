@@ -66,12 +66,15 @@ class _Listing:
         token: str | None = None
         last = after
         pages = 0
+        in_order = True
         while True:
             blobs, token = await _page(self._service, self._pace, self._prefix, token, after)
             keys = [blob.key for blob in blobs]
             if keys:
-                _require_order(keys, last, "" if pages else first)
+                in_order = in_order and _are_in_order(keys, last, "" if pages else first)
                 last = keys[-1]
+            if not in_order and after is not None:
+                raise Unsorted
             if until is not None and last is not None and last > until:
                 self._take([blob for blob in blobs if blob.key <= until])
                 return
@@ -81,7 +84,7 @@ class _Listing:
                     raise Unsorted  # there is more: where the next range begins
                 return
             pages += 1
-            if pages % alone == 0 and last is not None:
+            if pages % alone == 0 and last is not None and in_order:
                 bounds = await self._bounds(last, until)
                 if bounds:
                     ends = pairwise((last, *bounds, until))
@@ -116,12 +119,11 @@ class _Listing:
         return ()
 
 
-def _require_order(keys: Sequence[str], last: str | None, first: str) -> None:
-    """Raise Unsorted where keys are not in order, behind `last`, and begin as they have to."""
-    if last is not None and keys[0] <= last:
-        raise Unsorted
-    if any(behind <= key for key, behind in pairwise(keys)) or not keys[0].startswith(first):
-        raise Unsorted
+def _are_in_order(keys: Sequence[str], last: str | None, first: str) -> bool:
+    """Whether keys ascend, lie behind `last`, and begin as they have to."""
+    if not keys[0].startswith(first) or (last is not None and keys[0] <= last):
+        return False
+    return all(key < behind for key, behind in pairwise(keys))
 
 
 async def _page(
