@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(she
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 RAYS := 2.54.1 2.7.2 2.9.3 2.60.0 2.6.3
-PYTEST_ARGS ?= -n 2 --maxfail 12
+PYTEST_ARGS ?= -n 2 --maxfail 6
 KILLS ?= 320
 SECONDS ?= 180
 
