@@ -35,10 +35,6 @@ _decode = msgspec.json.Decoder(Line).decode
 class Columns:
     """Takes them out of one piece of a log after the other."""
 
-    names: Sequence[str | None]
-    """As they are written: `UNSAID` where there is none."""
-    iterations: Sequence[int | None]
-
     def __init__(self) -> None:
         self.count = 0
         """Lines so far."""
@@ -48,8 +44,9 @@ class Columns:
         """The lines that are no JSON, and why."""
         self._lines: MutableSequence[int] | None = None
         """The line of each row, once that is no longer its place."""
-        self.names = self._names = list[str | None]()
-        self.iterations = self._iterations = list[int | None]()
+        self.names: list[str | None] | PackedNames = []
+        """As they are written: `UNSAID` where there is none."""
+        self.iterations: list[int | None] | PackedNumbers = []
 
     @property
     def lines(self) -> Sequence[int]:
@@ -72,8 +69,13 @@ class Columns:
 
     def add(self, rows: Sequence[Line]) -> None:
         """Put rows behind those that are there."""
-        self._names += [row.checkpoint_dir_name for row in rows]
-        self._iterations += [row.training_iteration for row in rows]
+        self.names.extend([row.checkpoint_dir_name for row in rows])
+        self.iterations.extend([row.training_iteration for row in rows])
+
+    def pack(self) -> None:
+        """Hold rows in a few bytes each from here on, since there are many."""
+        if isinstance(self.names, list) and isinstance(self.iterations, list):
+            self.names, self.iterations = PackedNames(self.names), PackedNumbers(self.iterations)
 
     def _one_by_one(self, data: bytes) -> None:
         if self._lines is None:
@@ -92,32 +94,15 @@ class Columns:
                 self._lines.append(number)
 
 
-class PackedColumns(Columns):
-    """The same for a log of many pieces, in a few bytes a row."""
-
-    def __init__(self, begun: Columns) -> None:
-        super().__init__()
-        self.count, self.last, self.bad = begun.count, begun.last, begun.bad
-        self._lines = begun._lines  # noqa: SLF001 - it goes on where the other ended
-        self.names = self._packed_names = PackedNames()
-        self.iterations = self._packed_iterations = PackedNumbers()
-        self._packed_names.extend(begun.names)
-        self._packed_iterations.extend(begun.iterations)
-
-    def add(self, rows: Sequence[Line]) -> None:
-        """Put rows behind those that are there."""
-        self._packed_names.extend([row.checkpoint_dir_name for row in rows])
-        self._packed_iterations.extend([row.training_iteration for row in rows])
-
-
 class _Packed(Sequence[T], Generic[T]):
     """Values as numbers of eight bytes; those that no number stands for are beside them."""
 
     _OTHER = -(1 << 62)
 
-    def __init__(self) -> None:
+    def __init__(self, values: Iterable[T] = ()) -> None:
         self._numbers = array("q")
         self._others: dict[int, T] = {}
+        self.extend(values)
 
     def extend(self, values: Iterable[T]) -> None:
         """Put more behind them."""

@@ -46,6 +46,11 @@ class LogText:
         self._held.append(data)
 
     @property
+    def in_pieces(self) -> bool:
+        """Whether it came in more pieces than one."""
+        return len(self._pieces) > 1
+
+    @property
     def size(self) -> int:
         """Of all of it, in bytes."""
         return sum(piece.size for piece in self._pieces)
@@ -121,7 +126,7 @@ class LogText:
 
         It is for a text of which every line holds a result.
         """
-        if len(self._pieces) != 1:
+        if self.in_pieces:
             return None
         try:
             values = all_of(key)(self._bytes(0))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.log_columns import UNSAID, Columns, PackedColumns, said
+from ckptctl.layouts.log_columns import UNSAID, Columns, said
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
@@ -185,15 +185,14 @@ class LogReader:
         """The next piece."""
         if self._found.count:
             self._text.release()
-            if not isinstance(self._found, PackedColumns):
-                self._found = PackedColumns(self._found)
+            self._found.pack()
         self._text.add(data, self._found.count)
         self._found.take(data)
 
     def done(self) -> Read:
         """What was in it."""
         found = self._found
-        if isinstance(found, PackedColumns):
+        if self._text.in_pieces:
             self._text.release()
         bad, torn = tuple(found.bad), None
         if bad and bad[-1][0] == found.last:

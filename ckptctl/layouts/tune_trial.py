@@ -37,6 +37,7 @@ from ckptctl.model.metrics import pack, whole_number
 from ckptctl.model.names import index_of, natural_key
 from ckptctl.model.ranking import best_by
 from ckptctl.model.rows import Rows
+from ckptctl.storage.folders import Folder as Files
 
 
 def build_trial(sources: TrialSources) -> Trial:
@@ -224,21 +225,12 @@ _SPOKEN = {said: tuple(compress(_WITNESSES, said)) for said in product((False, T
 """The witnesses that speak of a checkpoint, by which of them do."""
 
 
+_GONE = Folder(name="", held=Files(), state=CheckpointState.MISSING, size=0, modified=None)
+"""What a record tells of, and no folder is there."""
+
+
 def _checkpoint(told: _Told, trial: TrialDir, name: CheckpointName, place: int) -> Checkpoint:
-    folder, note = told.folder, told.note
-    if folder is None:
-        return Checkpoint(
-            trial=trial,
-            name=name,
-            index=index_of(name),
-            state=CheckpointState.MISSING,
-            training_iteration=told.iteration,
-            metrics=pack(told.metrics),
-            recorded_by=told.recorded_by,
-            saved=place,
-            left=note.iteration if note else None,
-            left_result=note.result() if note and not told.record else None,
-        )
+    folder, note = told.folder or _GONE, told.note
     return Checkpoint(
         trial=trial,
         name=name,

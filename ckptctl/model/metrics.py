@@ -52,17 +52,20 @@ def one_of(key: str) -> Callable[[bytes], Any]:
 
     All else is passed over. It raises ValueError where the text is no such object.
     """
-    one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": key}, gc=False)
-    decode = msgspec.json.Decoder(one).decode
-    return lambda text: decode(text).value  # type: ignore[attr-defined]
+    decode = _decoder_of(key).decode
+    return lambda text: decode(text).value
 
 
 @lru_cache(64)
 def all_of(key: str) -> Callable[[bytes], list[Any]]:
     """The same for a text with an object on each line."""
+    decode = _decoder_of(key).decode_lines
+    return lambda text: [found.value for found in decode(text)]
+
+
+def _decoder_of(key: str) -> msgspec.json.Decoder[Any]:
     one = msgspec.defstruct("One", [("value", Any, UNSET)], rename={"value": key}, gc=False)
-    decode = msgspec.json.Decoder(one).decode_lines
-    return lambda text: [found.value for found in decode(text)]  # type: ignore[attr-defined]
+    return msgspec.json.Decoder(one)
 
 
 @lru_cache(4)

@@ -88,7 +88,7 @@ class _Listing:
                 bounds = await self._bounds(last, until)
                 if bounds:
                     ends = pairwise((last, *bounds, until))
-                    begins = ("", *(f"{bound}/" for bound in bounds))
+                    begins = ("", *bounds)
                     await _all(
                         self.between(low, high, 2 * alone, begin)
                         for (low, high), begin in zip(ends, begins, strict=True)
@@ -115,7 +115,7 @@ class _Listing:
             ]
             if len(clear) >= _FEWEST:
                 step = max(1, -(-len(clear) // _RANGES))
-                return clear[step - 1 :: step]
+                return [f"{name}/" for name in clear[step - 1 :: step]]
         return ()
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptctl.storage import object_listing
+from ckptctl.storage import object_listing, object_store
 from ckptctl.storage.object_listing import Unsorted, list_blobs, list_in_turn
 from ckptctl.storage.object_store import ObjectStore
 from ckptctl.storage.retrying import Pace
@@ -135,6 +135,15 @@ def test_a_service_with_an_order_of_its_own_is_listed_in_turn() -> None:
     store = ObjectStore(service, "e", root="s3://b/e", location="s3://b/e")
     assert sum(1 for _, file in store.list_folders().below() if file) == len(keys)
     assert [f"e/{e.path}" for e in store.list_objects()] == keys
+
+
+def test_real_services_list_trials_in_ranges_and_never_twice(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = [f"trial_{n:03d}/checkpoint_{f:06d}/part" for n in range(30) for f in range(3)]
+    put(bucket, [(key, b"x") for key in keys])
+    monkeypatch.setattr(object_store, "list_in_turn", None)
+    assert [e.path for e in bucket.store().list_objects()] == keys
 
 
 def test_real_services_list_in_ranges_what_they_list_in_turn(bucket: Bucket) -> None:
