@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.judge.asked import the_real
 from tests.judge.experiments import Experiments
-from tests.judge.judge import Judge, MissingRay
+from tests.judge.judge import Judge
 
 # One of every way in which Ray keeps its books, and the newest.
 VERSIONS = ("2.7.2", "2.9.3", "2.54.1", "2.60.0")
@@ -53,13 +54,7 @@ def _applies(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session", params=VERSIONS)
 def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
     """The real Ray, one version after the other."""
-    try:
-        judge = Judge(request.param)
-    except MissingRay as error:
-        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
-            pytest.skip(str(error))
-        pytest.fail(str(error), pytrace=False)
-    with judge:
+    with the_real(Judge, request.param) as judge:
         yield judge
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import pytest
 
 from ckptctl.api import apply, plan_reindex, scan
+from tests.judge.asked import the_real
 from tests.judge.experiments import ckptctl, tree
-from tests.judge.judge import MissingRay
 from tests.judge.v2 import TrainJudge
 
 Answer = dict[str, Any]
@@ -45,13 +44,7 @@ class Runs:
 def runs(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runs]:
-    try:
-        judge = TrainJudge(request.param)
-    except MissingRay as error:
-        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
-            pytest.skip(str(error))
-        pytest.fail(str(error), pytrace=False)
-    with judge:
+    with the_real(TrainJudge, request.param) as judge:
         yield Runs(judge, tmp_path_factory.mktemp(f"ray-{judge.version}-"))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.judge.judge import Judge, MissingRay
+from tests.judge.asked import the_real
+from tests.judge.judge import Judge
 from tests.matrix import course, document, results
 from tests.matrix.results import Result
 from tests.matrix.scenarios import NAMES, RAYS, TRAIN_V2, cells, named
@@ -19,13 +19,7 @@ PART = ("killed", "failed", "retried")
 
 @pytest.fixture(scope="module", params=["2.54.1", "2.7.2"])
 def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
-    try:
-        judge = Judge(request.param)
-    except MissingRay as error:
-        if os.environ.get("CKPTCTL_JUDGE") == "skip-missing":
-            pytest.skip(str(error))
-        pytest.fail(str(error), pytrace=False)
-    with judge:
+    with the_real(Judge, request.param) as judge:
         yield judge
 
 
