@@ -29,6 +29,8 @@ MARKERS = frozenset(
 )
 """Files that Ray adds to a checkpoint; the trainable's own files are the rest."""
 
+# An enum takes its time to give a member.
+_COMPLETE = CheckpointState.COMPLETE
 _ENOUGH_SIBLINGS = 2
 """With one sibling only, two names made of a step or a loss would each lack the other's file."""
 
@@ -98,14 +100,16 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
 
 def _folder(name: str, held: Files) -> Folder:
     state = _state(name, held.names)
-    times = [time for time in held.times if time is not None]
+    times = held.times
+    if None in times:
+        times = tuple([time for time in times if time is not None])
     return Folder(
         name=name,
         held=held,
         state=state,
         size=sum(held.sizes),
-        modified=max(times, default=None),
-        begun=min(times, default=None) if state is CheckpointState.COMPLETE else None,
+        modified=max(times) if times else None,  # type: ignore[type-var]
+        begun=min(times) if times and state is _COMPLETE else None,  # type: ignore[type-var]
     )
 
 
@@ -192,7 +196,7 @@ def _all_alike(folders: tuple[Folder, ...]) -> tuple[Folder, ...] | None:
     if not MARKERS.isdisjoint(names):
         return None
     for folder in folders:
-        if folder.state is not CheckpointState.COMPLETE or folder.lacks or folder.torn:
+        if folder.state is not _COMPLETE or folder.lacks or folder.torn:
             return None
         if folder.held.names != names or 0 in folder.held.sizes:
             return None

@@ -6,7 +6,7 @@ are the text between them, which Ray wrote as everybody writes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -25,14 +25,14 @@ _KINDS = 8
 _MOST_KEYS = 200
 _DEEPEST = 4
 _SCALARS = (int, float, str, bool, type(None))
-_encode = msgspec.json.Encoder().encode
+_encode, _encode_all = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 
 
 class LogMetrics:
     """Reads the metrics out of the results of one experiment."""
 
     def __init__(self) -> None:
-        self._kind: Callable[[bytes], Metrics] | None = None
+        self._kind: _Kind | None = None
         self._strange = 0
         """Results since the last kind that are not of it."""
         self._kinds = 0
@@ -41,7 +41,7 @@ class LogMetrics:
         """The metrics of the result on a line; none where it holds no result."""
         if self._kind is not None:
             try:
-                return self._kind(line)
+                return self._kind.read(line)
             except (ValueError, TypeError, AttributeError):
                 pass  # it is of another kind
         try:
@@ -58,12 +58,55 @@ class LogMetrics:
         return pack(flatten(result))
 
 
+    def of_all(self, lines: bytes, count: int) -> Sequence[Metrics] | None:
+        """The metrics of so many results on a line each; None where they are not of one kind."""
+        if self._kind is None:
+            return None
+        try:
+            found = self._kind.read_all(lines)
+        except (ValueError, TypeError, AttributeError):
+            return None
+        return found if len(found) == count else None
+
+
 class _Unlike(ValueError):
     """A result whose metrics cannot be cut out."""
 
 
-def _kind_of(result: Mapping[str, object]) -> Callable[[bytes], Metrics] | None:
-    """What reads results with the keys of this one; it raises where one has others."""
+class _Kind:
+    """Reads results of one kind; it raises where one is of another."""
+
+    def __init__(self, shape: type[Struct], places: Mapping[str, str]) -> None:
+        decoder = msgspec.json.Decoder(shape)
+        self._decode, self._decode_all = decoder.decode, decoder.decode_lines
+        self._told = attrgetter(*places.values())
+        self._flat = msgspec.defstruct(
+            "Flat",
+            [(f"f{n}", Any, UNSET) for n in range(len(places))],
+            rename={f"f{n}": name for n, name in enumerate(places)},
+            gc=False,
+        )
+
+    def read(self, line: bytes) -> Metrics:
+        """The metrics of the result on a line."""
+        text = _encode(self._flat(*self._told(self._decode(line))))
+        # A metric may be an object or a list in another result.
+        if text.count(b"{") != 1 or b"[" in text:
+            raise _Unlike
+        return Packed(text)
+
+    def read_all(self, lines: bytes) -> list[Metrics]:
+        """The same for a result on each line."""
+        flat, told = self._flat, self._told
+        found = [flat(*told(result)) for result in self._decode_all(lines)]
+        texts = _encode_all(found)
+        if texts.count(b"{") != len(found) or b"[" in texts:
+            raise _Unlike
+        return [Packed(text) for text in texts.splitlines()]
+
+
+def _kind_of(result: Mapping[str, object]) -> _Kind | None:
+    """What reads results with the keys of this one."""
     try:
         shape = _shape(result, 0)
     except _Unlike:
@@ -73,23 +116,7 @@ def _kind_of(result: Mapping[str, object]) -> Callable[[bytes], Metrics] | None:
     # One name may stand for two: `a/b`, and `b` in `a`.
     if len(places) < len(found) or not 1 < len(places) <= _MOST_KEYS:
         return None
-    decode = msgspec.json.Decoder(shape).decode
-    told = attrgetter(*places.values())
-    flat = msgspec.defstruct(
-        "Flat",
-        [(f"f{n}", Any, UNSET) for n in range(len(places))],
-        rename={f"f{n}": name for n, name in enumerate(places)},
-        gc=False,
-    )
-
-    def read(line: bytes) -> Metrics:
-        text = _encode(flat(*told(decode(line))))
-        # A metric may be an object or a list in another result.
-        if text.count(b"{") != 1 or b"[" in text:
-            raise _Unlike
-        return Packed(text)
-
-    return read
+    return _Kind(shape, places)
 
 
 def _places(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import UNSET, Struct
 
@@ -88,6 +89,34 @@ class LogText:
         except LocationError:
             return {}
 
+    def metrics_of(self, numbers: Sequence[int]) -> Sequence[Metrics]:
+        """The metrics of the results on some lines, as `metrics` has them."""
+        try:
+            found = self._metrics.of_all(self._lines_of(numbers), len(numbers))
+        except LocationError:
+            found = None
+        return [self.metrics(number) for number in numbers] if found is None else found
+
+    def values_of(self, metric: str, numbers: Sequence[int]) -> Sequence[Any]:
+        """One metric of the results on some lines: UNSET where one has not got it."""
+        values: list[Any] = []
+        if _is_usual(metric):
+            try:
+                values = all_of(metric)(self._lines_of(numbers))
+            except (LocationError, ValueError, RecursionError):
+                values = []
+        if len(values) != len(numbers) or any(isinstance(v, dict | list) for v in values):
+            return [self.metrics(number).get(metric, UNSET) for number in numbers]
+        return values
+
+    def _lines_of(self, numbers: Sequence[int]) -> bytes:
+        """The bytes of some lines, which are in order."""
+        if not self.in_pieces and len(numbers) == 1 + numbers[-1]:
+            data = self._bytes(0)
+            if data.count(b"\n") + (not data.endswith(b"\n")) == len(numbers):
+                return data
+        return b"\n".join([self.line(number) for number in numbers])
+
     def result(self, number: int) -> Mapping[str, object]:
         """The result on a line; empty where the file is no longer what it was."""
         try:
@@ -101,7 +130,7 @@ class LogText:
 
         A usual metric is looked for without taking the rest of the result apart.
         """
-        usual = "/" not in metric and metric not in NOT_METRICS
+        usual = _is_usual(metric)
         read = one_of(metric)
         values = self._values(metric) if usual and isinstance(numbers, range) else None
         if values is not None and len(values) == len(numbers):
@@ -164,6 +193,11 @@ class LogText:
 
     def _marks(self) -> list[int]:
         return [hash(part) if isinstance(part, bytes) else part for part in self._held]
+
+
+def _is_usual(metric: str) -> bool:
+    """Whether a result has it under its own name, if at all."""
+    return "/" not in metric and metric not in NOT_METRICS
 
 
 def _line(piece: Piece) -> int:

@@ -16,7 +16,7 @@ from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import real_number
+from ckptctl.model.metrics import Logged, real_number
 from ckptctl.model.rows import Rows
 
 
@@ -133,8 +133,8 @@ class LogRows(Rows):
         return times_of(self.text.result(self._lines[place]))
 
     def metrics(self, place: int) -> Metrics:
-        """The metrics of the row at a place."""
-        return self.text.metrics(self._lines[place])
+        """The metrics of the row at a place, read when somebody looks."""
+        return Logged(self.text, self._lines[place])
 
     def with_results(self, lines: Collection[int]) -> LogRows:
         """The same, with the whole result on some lines."""

@@ -19,7 +19,7 @@ from ckptctl.layouts.tune_books import storage_book
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, TrialDir
 from ckptctl.model.experiment import CheckpointRef, Experiment, Trial
-from ckptctl.model.names import PREFIX, NameKind, index_of, kind_of
+from ckptctl.model.names import PREFIX, NameKind, index_of, kind_of, natural_key
 
 _ALONE = TrialDir(".")
 
@@ -109,7 +109,7 @@ def _trial_dirs(tree: Tree) -> tuple[str, ...]:
 
 
 def _trial(dirname: TrialDir, folders: tuple[Folder, ...]) -> Trial:
-    places = save_order([folder.name for folder in folders], {})
+    places = save_order(sorted((f.name for f in folders), key=natural_key), {})
     checkpoints = tuple(
         _checkpoint(dirname, folder, places[folder.name])
         for folder in sorted(folders, key=lambda f: places[f.name])

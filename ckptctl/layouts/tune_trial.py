@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import compress, product
+from types import MappingProxyType
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ckptctl.layouts.folders import Folder
@@ -142,23 +142,8 @@ def _checkpoints(
         lines |= {n: line for n, line in _noted_lines(sources).items() if n in known}
     lines |= {name: r.row for name, r in by_name.items() if r.row is not None}
     places = save_order(names, lines)
-    return tuple(
-        [
-            _checkpoint(
-                _Told(
-                    folder=folders.get(name),
-                    record=by_name.get(name),
-                    rows=rows,
-                    place=last.get(name),
-                    note=sources.notes.get(name),
-                ),
-                sources.dirname,
-                CheckpointName(name),
-                places[name],
-            )
-            for name in names
-        ]
-    )
+    told = _Told(sources.dirname, rows, last, sources.notes, by_name)
+    return tuple([told.checkpoint(CheckpointName(n), folders.get(n), places[n]) for n in names])
 
 
 def _noted_lines(sources: TrialSources) -> dict[str, int]:
@@ -184,73 +169,85 @@ def _last_places(
     return sources.log.rows.last_places(names)
 
 
-class _Told(Struct, frozen=True, kw_only=True, gc=False):
-    """Who tells of one checkpoint."""
-
-    folder: Folder | None
-    record: Record | None
-    rows: Rows
-    place: int | None
-    """Of the row that tells of it."""
-    note: TrainableNote | None
-
-    @property
-    def metrics(self) -> Metrics:
-        """By the driver's record; else by the log; else by the trainable."""
-        if self.record is not None:
-            return self.record.metrics
-        if self.place is not None:
-            return self.rows.metrics(self.place)
-        return {} if self.note is None else self.note.metrics
-
-    @property
-    def iteration(self) -> int | None:
-        """In the same order, as far as each knows it."""
-        if self.record is not None and self.record.training_iteration is not None:
-            return self.record.training_iteration
-        told = None if self.place is None else self.rows.iterations[self.place]
-        if told is not None:
-            return told
-        return self.note.iteration.value if self.note and self.note.iteration else None
-
-    @property
-    def recorded_by(self) -> tuple[Witness, ...]:
-        """Who knows of it."""
-        logged = self.place is not None or (self.record is not None and self.record.row is not None)
-        return _SPOKEN[self.record is not None, self.note is not None, logged]
-
-
 _WITNESSES = (Witness.TRIAL, Witness.TRAINABLE, Witness.SESSION)
 _SPOKEN = {said: tuple(compress(_WITNESSES, said)) for said in product((False, True), repeat=3)}
 """The witnesses that speak of a checkpoint, by which of them do."""
-
-
+_LOGGED, _UNKNOWN = _SPOKEN[False, False, True], _SPOKEN[False, False, False]
 _GONE = Folder(name="", held=Files(), state=CheckpointState.MISSING, size=0, modified=None)
 """What a record tells of, and no folder is there."""
+_NO_METRICS: Metrics = MappingProxyType({})
 
 
-def _checkpoint(told: _Told, trial: TrialDir, name: CheckpointName, place: int) -> Checkpoint:
-    folder, note = told.folder or _GONE, told.note
-    return Checkpoint(
-        trial=trial,
-        name=name,
-        index=index_of(name),
-        state=folder.state,
-        training_iteration=told.iteration,
-        metrics=pack(told.metrics),
-        files=folder.count,
-        size_bytes=folder.size,
-        modified=folder.modified,
-        recorded_by=told.recorded_by,
-        saved=place,
-        left=note.iteration if note else None,
-        left_result=note.result() if note and not told.record else None,
-        lacks=folder.lacks,
-        hollow=folder.hollow,
-        torn=folder.torn,
-        strays=folder.strays,
-        begun=folder.begun,
-    )
+class _Told:
+    """Makes the checkpoints of one trial out of what is told of them.
+
+    Most are a folder and a row of the log, which are put together first and in the fewest steps.
+    """
+
+    def __init__(
+        self,
+        trial: TrialDir,
+        rows: Rows,
+        places: Mapping[str, int],
+        notes: Mapping[str, TrainableNote],
+        records: Mapping[str, Record],
+    ) -> None:
+        self._trial, self._rows, self._iterations = trial, rows, rows.iterations
+        self._places, self._notes, self._records = places, notes, records
+
+    def checkpoint(self, name: CheckpointName, folder: Folder | None, saved: int) -> Checkpoint:
+        """The checkpoint of a name: the folder, and what the log knows of it."""
+        place = self._places.get(name)
+        lies = folder or _GONE
+        made = Checkpoint(
+            trial=self._trial,
+            name=name,
+            index=index_of(name),
+            state=lies.state,
+            training_iteration=None if place is None else self._iterations[place],
+            metrics=_NO_METRICS if place is None else self._rows.metrics(place),
+            files=len(lies.held.names),
+            size_bytes=lies.size,
+            modified=lies.modified,
+            recorded_by=_UNKNOWN if place is None else _LOGGED,
+            saved=saved,
+            begun=lies.begun,
+        )
+        if name in self._records or name in self._notes:
+            made = self._known(made)
+        if lies.lacks or lies.hollow or lies.torn or lies.strays:
+            made = replace(
+                made,
+                lacks=lies.lacks,
+                hollow=lies.hollow,
+                torn=lies.torn,
+                strays=lies.strays,
+            )
+        return made
+
+    def _known(self, made: Checkpoint) -> Checkpoint:
+        """The same with what the driver and the trainable know of it; the driver comes first."""
+        record, note = self._records.get(made.name), self._notes.get(made.name)
+        logged = made.name in self._places
+        metrics, iteration = made.metrics, made.training_iteration
+        if record is not None:
+            metrics = record.metrics
+            if record.training_iteration is not None:
+                iteration = record.training_iteration
+            logged = logged or record.row is not None
+        elif note is not None and not logged:
+            metrics = note.metrics
+        left = note.iteration if note else None
+        if iteration is None and left is not None:
+            iteration = left.value
+        return replace(
+            made,
+            metrics=pack(metrics),
+            training_iteration=iteration,
+            recorded_by=_SPOKEN[record is not None, note is not None, logged],
+            left=left,
+            left_result=note.result() if note and not record else None,
+        )
 
 
 def _with_results(

@@ -35,6 +35,10 @@ class CheckpointState(StrEnum):
     """Recorded, but not on storage."""
 
 
+# An enum takes its time to give a member.
+_MISSING = CheckpointState.MISSING
+
+
 class Stray(Struct, frozen=True, kw_only=True):
     """A file of a checkpoint whose like no sibling has in its place."""
 
@@ -87,4 +91,4 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     @property
     def on_storage(self) -> bool:
         """Whether the folder is there at all."""
-        return self.state is not CheckpointState.MISSING
+        return self.state is not _MISSING

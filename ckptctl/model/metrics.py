@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
-from typing import Any
+from itertools import groupby, islice
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -122,13 +122,95 @@ class Packed(Mapping[str, MetricValue]):
     __hash__ = None  # type: ignore[assignment]
 
 
+class ResultTexts(Protocol):
+    """Results by the number of their line, of which most are never looked into."""
+
+    def metrics(self, number: int) -> Metrics:
+        """The metrics of one of them."""
+
+    def metrics_of(self, numbers: Sequence[int]) -> Sequence[Metrics]:
+        """The metrics of some of them, which costs less than one by one."""
+
+    def values_of(self, metric: str, numbers: Sequence[int]) -> Sequence[Any]:
+        """One metric of some of them: UNSET where a result has not got it."""
+
+
+class Logged(Mapping[str, MetricValue]):
+    """Metrics that are still in the result log, and are read when somebody looks."""
+
+    __slots__ = ("line", "texts")
+
+    def __init__(self, texts: ResultTexts, line: int) -> None:
+        self.texts, self.line = texts, line
+
+    def read(self) -> Metrics:
+        """The metrics themselves."""
+        return self.texts.metrics(self.line)
+
+    def __getitem__(self, key: str) -> MetricValue:
+        return self.read()[key]
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
+        """A metric, or another value."""
+        return self.read().get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.read()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.read())
+
+    def items(self) -> Any:  # noqa: ANN401 - as Mapping has it
+        """Names and values."""
+        return self.read().items()
+
+    def __len__(self) -> int:
+        return len(self.read())
+
+    def __bool__(self) -> bool:
+        return bool(self.read())
+
+    def __eq__(self, other: object) -> bool:
+        return self.read() == (other.read() if isinstance(other, Logged) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def read_all(metrics: Sequence[Metrics]) -> list[Metrics]:
+    """The same with what is still in a log read from there, all of one log at once."""
+    found: list[Metrics] = []
+    for texts, alike in groupby(metrics, _texts):
+        own = list(alike)
+        if texts is None:
+            found += own
+        else:
+            found += texts.metrics_of([m.line for m in own if isinstance(m, Logged)])
+    return found
+
+
+def values_of(metric: str, metrics: Sequence[Metrics]) -> list[Any]:
+    """One metric of each: UNSET where it has not got it."""
+    found: list[Any] = []
+    for texts, alike in groupby(metrics, _texts):
+        own = list(alike)
+        if texts is None:
+            found += [m.get(metric, UNSET) for m in own]
+        else:
+            found += texts.values_of(metric, [m.line for m in own if isinstance(m, Logged)])
+    return found
+
+
+def _texts(metrics: Metrics) -> ResultTexts | None:
+    return metrics.texts if isinstance(metrics, Logged) else None
+
+
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
 
 
 def pack(flat: Mapping[str, MetricValue]) -> Metrics:
     """The same packed, where their text says the same as the values, as nearly always."""
-    if isinstance(flat, Packed):
+    if isinstance(flat, (Packed, Logged)):
         return flat
     for value in flat.values():
         # Those with an exponent are written in several ways, and some in none.

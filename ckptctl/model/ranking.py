@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ckptctl.model.experiment import Best, Retention, Trial
+from ckptctl.model.metrics import values_of
 
 
 def best_by(trial: Trial, retention: Retention | None) -> Best | None:
@@ -17,8 +18,8 @@ def best_by(trial: Trial, retention: Retention | None) -> Best | None:
         return None
     metric, sign = retention.monitor, 1 if retention.mode == "max" else -1
     scored = []
-    for checkpoint in trial.saves:
-        value = checkpoint.metrics.get(metric)
+    values = values_of(metric, [checkpoint.metrics for checkpoint in trial.saves])
+    for checkpoint, value in zip(trial.saves, values, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue
         if math.isfinite(value):

@@ -14,7 +14,7 @@ from ckptctl.model.bookkeeping import Bookkeeping, Claim, Witness
 from ckptctl.model.checkpoint import Checkpoint, Metrics
 from ckptctl.model.experiment import Best, Experiment, Trial
 from ckptctl.model.finding import Evidence, Finding, Severity
-from ckptctl.model.metrics import Packed
+from ckptctl.model.metrics import Packed, read_all
 from ckptctl.model.plan import Edit, MoveTree, Outcome, Plan, Refusal, Step
 
 FORMAT_VERSION = "1.0"
@@ -89,12 +89,12 @@ def experiment_head(experiment: Experiment) -> Document:
 
 def trial(trial: Trial, metrics_of: Callable[[Metrics], object] | None = None) -> Document:
     """Describe one trial; `metrics_of` gives metrics another form than JSON's own."""
-    told = metrics_of or _metrics
+    told = map(metrics_of or _metrics, read_all([c.metrics for c in trial.checkpoints]))
     return {
         "trial_id": trial.trial_id,
         "dirname": trial.dirname,
         "status": trial.status,
-        "checkpoints": [_checkpoint(c, told(c.metrics)) for c in trial.checkpoints],
+        "checkpoints": list(map(_checkpoint, trial.checkpoints, told)),
         "books": {str(w): _book(trial.books.get(w)) for w in Witness},
         "latest": trial.latest.name if trial.latest else None,
         "best": _best(trial.best),
@@ -117,6 +117,7 @@ def _checkpoint(checkpoint: Checkpoint, metrics: object) -> Document:
 
 def _metrics(metrics: Metrics) -> object:
     """Metrics as JSON can hold them."""
+    (metrics,) = read_all([metrics])
     return metrics.values_by_name() if isinstance(metrics, Packed) else jsonable(metrics)
 
 

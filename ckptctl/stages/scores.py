@@ -19,9 +19,10 @@ def unscored(experiment: Experiment, trial: Trial) -> tuple[str, tuple[str, ...]
     metric = ranking.monitor
     estimated = {r.ref.name for r in trial.records if r.ref and r.estimated}
     names: dict[str, None] = {}
-    for checkpoint in sorted(trial.checkpoints, key=lambda c: c.saved):
-        known = checkpoint.metrics and Witness.TRIAL in checkpoint.recorded_by
-        if known and metric not in checkpoint.metrics and checkpoint.name not in estimated:
+    known = [c for c in trial.checkpoints if Witness.TRIAL in c.recorded_by]
+    for checkpoint in sorted(known, key=lambda c: c.saved):
+        told = checkpoint.metrics
+        if told and metric not in told and checkpoint.name not in estimated:
             names[checkpoint.name] = None
     rows = columns(trial.rows)
     for place in rows.without(metric):
