@@ -6,7 +6,7 @@ are the text between them, which Ray wrote as everybody writes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -26,6 +26,10 @@ _MOST_KEYS = 200
 _DEEPEST = 4
 _SCALARS = (int, float, str, bool, type(None))
 _encode, _encode_all = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
+
+
+class NotAlikeError(ValueError):
+    """A result whose metrics cannot be cut out."""
 
 
 class LogMetrics:
@@ -57,20 +61,18 @@ class LogMetrics:
             self._kind = _kind_of(result)
         return pack(flatten(result))
 
+    def of_all(self, lines: bytes) -> list[Metrics]:
+        """The metrics of the results on some lines.
 
-    def of_all(self, lines: bytes, count: int) -> Sequence[Metrics] | None:
-        """The metrics of so many results on a line each; None where they are not of one kind."""
+        Raises:
+            NotAlikeError: they are not of one kind that is known.
+        """
         if self._kind is None:
-            return None
+            raise NotAlikeError
         try:
-            found = self._kind.read_all(lines)
+            return self._kind.read_all(lines)
         except (ValueError, TypeError, AttributeError):
-            return None
-        return found if len(found) == count else None
-
-
-class _Unlike(ValueError):
-    """A result whose metrics cannot be cut out."""
+            raise NotAlikeError from None
 
 
 class _Kind:
@@ -92,7 +94,7 @@ class _Kind:
         text = _encode(self._flat(*self._told(self._decode(line))))
         # A metric may be an object or a list in another result.
         if text.count(b"{") != 1 or b"[" in text:
-            raise _Unlike
+            raise NotAlikeError
         return Packed(text)
 
     def read_all(self, lines: bytes) -> list[Metrics]:
@@ -101,7 +103,7 @@ class _Kind:
         found = [flat(*told(result)) for result in self._decode_all(lines)]
         texts = _encode_all(found)
         if texts.count(b"{") != len(found) or b"[" in texts:
-            raise _Unlike
+            raise NotAlikeError
         return [Packed(text) for text in texts.splitlines()]
 
 
@@ -109,7 +111,7 @@ def _kind_of(result: Mapping[str, object]) -> _Kind | None:
     """What reads results with the keys of this one."""
     try:
         shape = _shape(result, 0)
-    except _Unlike:
+    except NotAlikeError:
         return None
     found = list(_places(result, "", "", 0))
     places = dict(found)
@@ -136,7 +138,7 @@ def _places(
 def _shape(result: Mapping[str, object], depth: int) -> type[Struct]:
     """The structure that results of this kind are decoded into."""
     if depth > _DEEPEST or "" in result or "_type" in result:
-        raise _Unlike
+        raise NotAlikeError
     fields: list[tuple[str, Any, Any]] = []
     for number, (key, value) in enumerate(result.items()):
         kind: Any = Raw

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import UNSET, Struct
 
 from ckptctl.codec.errors import RecordError
 from ckptctl.codec.json_records import load_json
 from ckptctl.errors import LocationError
-from ckptctl.layouts.log_metrics import LogMetrics
+from ckptctl.layouts.log_metrics import LogMetrics, NotAlikeError
 from ckptctl.model.checkpoint import Metrics
-from ckptctl.model.metrics import NOT_METRICS, all_of, flatten, one_of
+from ckptctl.model.metrics import NOT_METRICS, all_of, flatten, one_of, real_number
 
 Fetch = Callable[[int, int], bytes]
 """Reads so many bytes of the log from an offset; raises LocationError or OSError."""
+T = TypeVar("T")
+
+
+class _Times(Struct, gc=False):
+    timestamp: Any = None
+    time_total_s: Any = None
+
+
+_read_id = one_of("trial_id")
+_read_times = msgspec.json.Decoder(_Times).decode
 
 
 class Piece(Struct, frozen=True, gc=False):
@@ -92,30 +103,37 @@ class LogText:
     def metrics_of(self, numbers: Sequence[int]) -> Sequence[Metrics]:
         """The metrics of the results on some lines, as `metrics` has them."""
         try:
-            found = self._metrics.of_all(self._lines_of(numbers), len(numbers))
-        except LocationError:
-            found = None
-        return [self.metrics(number) for number in numbers] if found is None else found
+            found = self._some(self._metrics.of_all, numbers)
+        except (LocationError, NotAlikeError):
+            found = []
+        alike = len(found) == len(numbers)
+        return found if alike else [self.metrics(number) for number in numbers]
 
     def values_of(self, metric: str, numbers: Sequence[int]) -> Sequence[Any]:
         """One metric of the results on some lines: UNSET where one has not got it."""
         values: list[Any] = []
         if _is_usual(metric):
             try:
-                values = all_of(metric)(self._lines_of(numbers))
+                values = self._some(all_of(metric), numbers)
             except (LocationError, ValueError, RecursionError):
                 values = []
         if len(values) != len(numbers) or any(isinstance(v, dict | list) for v in values):
             return [self.metrics(number).get(metric, UNSET) for number in numbers]
         return values
 
-    def _lines_of(self, numbers: Sequence[int]) -> bytes:
-        """The bytes of some lines, which are in order."""
-        if not self.in_pieces and len(numbers) == 1 + numbers[-1]:
+    def _some(self, read: Callable[[bytes], list[T]], numbers: Sequence[int]) -> list[T]:
+        """What is read of some lines, of which `read` gives one value each.
+
+        Where these are most of the lines, all are read.
+        """
+        if not self.in_pieces:
             data = self._bytes(0)
-            if data.count(b"\n") + (not data.endswith(b"\n")) == len(numbers):
-                return data
-        return b"\n".join([self.line(number) for number in numbers])
+            lines = data.count(b"\n") + (not data.endswith(b"\n"))
+            if lines < 2 * len(numbers):
+                values = read(data)
+                if len(values) == lines:  # else some are blank
+                    return values if len(numbers) == lines else [values[n] for n in numbers]
+        return read(b"\n".join([self.line(number) for number in numbers]))
 
     def result(self, number: int) -> Mapping[str, object]:
         """The result on a line; empty where the file is no longer what it was."""
@@ -124,6 +142,22 @@ class LogText:
         except (LocationError, RecordError):
             return {}
         return value if isinstance(value, Mapping) else {}
+
+    def trial_id(self, number: int) -> str | None:
+        """The trial that the result on a line says it is of."""
+        try:
+            found = _read_id(self.line(number))
+        except (LocationError, ValueError, RecursionError):
+            found = self.result(number).get("trial_id")
+        return found if isinstance(found, str) else None
+
+    def times(self, number: int) -> tuple[int | float | None, float | None]:
+        """When the result on a line was reported, and how long its trial had run then."""
+        try:
+            found = _read_times(self.line(number))
+        except (LocationError, ValueError, RecursionError):
+            return times_of(self.result(number))
+        return _as_times(found.timestamp, found.time_total_s)
 
     def lack(self, metric: str, numbers: Sequence[int]) -> Iterator[bool]:
         """For each of some lines in order, whether its result has not got a metric.
@@ -193,6 +227,16 @@ class LogText:
 
     def _marks(self) -> list[int]:
         return [hash(part) if isinstance(part, bytes) else part for part in self._held]
+
+
+def times_of(result: Mapping[str, object]) -> tuple[int | float | None, float | None]:
+    """When a result was reported, and how long its trial had run then."""
+    return _as_times(result.get("timestamp"), result.get("time_total_s"))
+
+
+def _as_times(timestamp: object, total: object) -> tuple[int | float | None, float | None]:
+    ran = real_number(total)
+    return real_number(timestamp), None if ran is None else float(ran)
 
 
 def _is_usual(metric: str) -> bool:

@@ -16,7 +16,7 @@ from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import Logged, real_number
+from ckptctl.model.metrics import Logged
 from ckptctl.model.rows import Rows
 
 
@@ -38,29 +38,22 @@ class LoggedRow(Row, frozen=True, kw_only=True):
     @property  # type: ignore[misc]
     def trial_id(self) -> str | None:
         """The trial that it says it is of."""
-        found = self._result.get("trial_id")
-        return found if isinstance(found, str) else None
+        return self.text.trial_id(self.line)
 
     @property  # type: ignore[misc]
     def timestamp(self) -> int | float | None:
         """Seconds since the epoch."""
-        return times_of(self._result)[0]
+        return self.text.times(self.line)[0]
 
     @property  # type: ignore[misc]
     def time_total_s(self) -> float | None:
         """Seconds that the trial has run."""
-        return times_of(self._result)[1]
+        return self.text.times(self.line)[1]
 
     @property  # type: ignore[misc]
     def checkpointed(self) -> bool:
         """Whether the row says that a checkpoint was reported with it."""
         return self._result.get("should_checkpoint") is True
-
-
-def times_of(result: Mapping[str, object]) -> tuple[int | float | None, float | None]:
-    """When a result was reported, and how long its trial had run then."""
-    total = real_number(result.get("time_total_s"))
-    return real_number(result.get("timestamp")), None if total is None else float(total)
 
 
 class LogRows(Rows):
@@ -130,7 +123,7 @@ class LogRows(Rows):
 
     def times(self, place: int) -> tuple[int | float | None, float | None]:
         """When the row at a place was reported, and how long its trial had run then."""
-        return times_of(self.text.result(self._lines[place]))
+        return self.text.times(self._lines[place])
 
     def metrics(self, place: int) -> Metrics:
         """The metrics of the row at a place, read when somebody looks."""

@@ -61,6 +61,13 @@ class Tree:
             )
         )
 
+    def all_begin(self, parent: str, prefix: str) -> bool:
+        """Whether the name of every folder directly below `parent` begins in one way."""
+        here = self._folder(parent)
+        if here is None or here is self._root:
+            return all(name.startswith(prefix) for name in self.folders(parent))
+        return all(name.startswith(prefix) for name in here.folders)
+
     def each(self) -> Iterator[tuple[str, Folder]]:
         """The folders directly in it, with their names, in order of these."""
         return ((name, self._root.folders[name]) for name in self.folders())

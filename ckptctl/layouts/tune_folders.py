@@ -160,7 +160,7 @@ def read_folders(
             ref = references.resolve(record.path)
             if ref is not None and ref.trial in named:
                 named[ref.trial].add(ref.name)
-    if any(not n.startswith("checkpoint") for name in dirnames for n in tree.folders(name)):
+    if any(not tree.all_begin(name, "checkpoint") for name in dirnames):
         for name, log in logs.read_all().items():
             named[name] |= log.unlike
     return compare_siblings(

@@ -6,7 +6,7 @@ Fields are only ever added. Values are JSON-able here: what JSON cannot hold is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ckptctl._version import __version__
 from ckptctl.errors import CkptctlError, RefusedError, StalePlanError
@@ -87,14 +87,16 @@ def experiment_head(experiment: Experiment) -> Document:
     }
 
 
-def trial(trial: Trial, metrics_of: Callable[[Metrics], object] | None = None) -> Document:
-    """Describe one trial; `metrics_of` gives metrics another form than JSON's own."""
-    told = map(metrics_of or _metrics, read_all([c.metrics for c in trial.checkpoints]))
+def trial(
+    trial: Trial, told: Callable[[Sequence[Metrics]], Iterable[object]] | None = None
+) -> Document:
+    """Describe one trial; `told` gives metrics another form than JSON's own."""
+    metrics = (told or _all_metrics)(read_all([c.metrics for c in trial.checkpoints]))
     return {
         "trial_id": trial.trial_id,
         "dirname": trial.dirname,
         "status": trial.status,
-        "checkpoints": list(map(_checkpoint, trial.checkpoints, told)),
+        "checkpoints": list(map(_checkpoint, trial.checkpoints, metrics)),
         "books": {str(w): _book(trial.books.get(w)) for w in Witness},
         "latest": trial.latest.name if trial.latest else None,
         "best": _best(trial.best),
@@ -113,6 +115,10 @@ def _checkpoint(checkpoint: Checkpoint, metrics: object) -> Document:
         "recorded_by": list(checkpoint.recorded_by),
         "saved": checkpoint.saved,
     }
+
+
+def _all_metrics(metrics: Sequence[Metrics]) -> Iterable[object]:
+    return map(_metrics, metrics)
 
 
 def _metrics(metrics: Metrics) -> object:

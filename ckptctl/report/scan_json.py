@@ -44,10 +44,12 @@ def _trial(trial: Trial) -> str:
     return indented(document.trial(trial), 4) if text is None else text
 
 
-def _metrics(metrics: Metrics) -> object:
+def _metrics(metrics: Sequence[Metrics]) -> list[object]:
     """What is text already as it is, and numbers that others write otherwise as text."""
-    if isinstance(metrics, Packed):
-        return msgspec.Raw(metrics.text)
+    return [msgspec.Raw(m.text) if isinstance(m, Packed) else _spelled(m) for m in metrics]
+
+
+def _spelled(metrics: Metrics) -> object:
     return {key: spelled(document.jsonable(value)) for key, value in metrics.items()}
 
 

@@ -42,6 +42,8 @@ class RecordedMissing(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding that lists the trial's dead records."""
+        if not trial.records:
+            return
         there = {c.name for c in trial.checkpoints if c.on_storage}
         missing: dict[CheckpointRef, list[int]] = {}
         for number, record in enumerate(trial.records):

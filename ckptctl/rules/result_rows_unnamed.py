@@ -42,10 +42,10 @@ class ResultRowsUnnamed(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """Look for the key in all rows."""
-        if experiment.layout != facts.TUNE or not trial.rows:
+        if experiment.layout != facts.TUNE or not trial.rows or columns(trial.rows).keyed:
             return
         folders = [c for c in trial.folders if c.name.startswith("checkpoint_")]
-        if not folders or columns(trial.rows).keyed:
+        if not folders:
             return
         verb = "exists" if len(folders) == 1 else "exist"
         yield self.finding(

@@ -42,9 +42,10 @@ class TextOrderDiffers(TrialRule):
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """Compare the order of text with the order of saves."""
         saved = [c for c in trial.saves if _is_placed(c) and _is_listed(c, experiment)]
-        by_text = sorted(saved, key=lambda c: c.name)
-        if by_text == saved:
+        names = [c.name for c in saved]
+        if names == sorted(names):
             return
+        by_text = sorted(saved, key=lambda c: c.name)
         newest, last = saved[-1], by_text[-1]
         if newest is last:
             moved = [c.name for c, d in zip(saved, by_text, strict=True) if c is not d]

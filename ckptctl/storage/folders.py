@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from operator import itemgetter
 from types import MappingProxyType
+from typing import Any
 
 from msgspec import Struct
 
@@ -105,12 +107,15 @@ class Folder(Struct, eq=False):
         )
 
 
+_Sort = Callable[[Any], tuple[Any, ...]]
+
+
 class Shelf:
     """Makes folders out of what a listing names, with equal names as one tuple."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[int, ...] | None]] = {}
-        """Names as they came: the same sorted, and where each of these came, if elsewhere."""
+        self._known: dict[tuple[str, ...], tuple[tuple[str, ...], _Sort | None]] = {}
+        """Names as they came: the same sorted, and what sorts what came with them, if needed."""
         self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
@@ -126,17 +131,18 @@ class Shelf:
         known = self._known.get(came)
         if known is None:
             known = self._known[came] = self._sort(came)
-        folder.names, places = known
-        if places is not None:
-            sizes = [sizes[place] for place in places]
-            times = [times[place] for place in places]
-        folder.sizes, folder.times = tuple(sizes), tuple(times)
+        folder.names, sort = known
+        if sort is None:
+            folder.sizes, folder.times = tuple(sizes), tuple(times)
+        else:
+            folder.sizes, folder.times = sort(sizes), sort(times)
 
-    def _sort(self, came: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
-        places = tuple(sorted(range(len(came)), key=came.__getitem__))
+    def _sort(self, came: tuple[str, ...]) -> tuple[tuple[str, ...], _Sort | None]:
+        places = sorted(range(len(came)), key=came.__getitem__)
         names = tuple([came[place] for place in places])
         names = self._sorted.setdefault(names, names)
-        return names, None if names == came else places
+        # Of two and more it makes a tuple; one is sorted.
+        return names, None if names == came else itemgetter(*places)
 
 
 class Collector:
