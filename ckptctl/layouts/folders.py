@@ -35,7 +35,7 @@ _ENOUGH_SIBLINGS = 2
 """With one sibling only, two names made of a step or a loss would each lack the other's file."""
 
 
-class Folder(Struct, frozen=True, kw_only=True):
+class Folder(Struct, frozen=True, kw_only=True, gc=False):
     """One checkpoint folder as it lies on storage."""
 
     name: str

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.log_columns import UNSAID, Columns, said
+from ckptctl.layouts.log_columns import UNSAID, Columns, PackedNames, said
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
@@ -65,12 +65,13 @@ class LogRows(Rows):
         lines: Sequence[int],
         names: Sequence[str | None],
         iterations: Sequence[int | None],
-        whole: Collection[int] = frozenset(),
+        whole: bytes = b"",
     ) -> None:
         self.text = text
         self._lines, self._told, self._iterations = lines, names, iterations
         self._whole = whole
-        self._names = names if all(names) else said(names)
+        """A bit for each line that is told with its whole result."""
+        self._names = said(names)
 
     @property
     def lines(self) -> Sequence[int]:
@@ -92,6 +93,16 @@ class LogRows(Rows):
         """Whether any has the key for a name."""
         return any(name is not UNSAID for name in self._told)
 
+    def last_of_each(self) -> Sequence[int]:
+        """The places of the rows that are the last to have their name, in order."""
+        told = self._told
+        return told.last_of_each() if isinstance(told, PackedNames) else super().last_of_each()
+
+    def names_at(self, places: Sequence[int]) -> Sequence[str]:
+        """The names of some rows that have one."""
+        told = self._told
+        return told.at(places) if isinstance(told, PackedNames) else super().names_at(places)
+
     def __len__(self) -> int:
         return len(self._iterations)
 
@@ -103,7 +114,7 @@ class LogRows(Rows):
             has_name=self._told[place] is not UNSAID,
             name=self._names[place],
             training_iteration=self._iterations[place],
-            result=_Later(self.text, line) if line in self._whole else None,
+            result=_Later(self.text, line) if _is_set(self._whole, line) else None,
             text=self.text,
         )
 
@@ -131,7 +142,21 @@ class LogRows(Rows):
 
     def with_results(self, lines: Collection[int]) -> LogRows:
         """The same, with the whole result on some lines."""
-        return LogRows(self.text, self._lines, self._told, self._iterations, frozenset(lines))
+        whole = _bits(lines)
+        return LogRows(self.text, self._lines, self._told, self._iterations, whole)
+
+
+def _bits(lines: Collection[int]) -> bytes:
+    """A bit for each line, up to the last."""
+    bits = bytearray((max(lines, default=-1) >> 3) + 1)
+    for line in lines:
+        bits[line >> 3] |= 1 << (line & 7)
+    return bytes(bits)
+
+
+def _is_set(bits: bytes, line: int) -> bool:
+    byte = line >> 3
+    return byte < len(bits) and bool(bits[byte] >> (line & 7) & 1)
 
 
 class _Later(Mapping[str, object]):

@@ -103,9 +103,9 @@ def _session_book(trial: Trial) -> Bookkeeping:
         place = Provenance(file=log, pointer=f"{line}/checkpoint_dir_name")
         return Claim(value=name, witness=Witness.SESSION, provenance=place)
 
-    def last_rows() -> list[tuple[int, str]]:
-        lines = {name: line for line, name in rows.pairs if name is not None}
-        return sorted((line, name) for name, line in lines.items())
+    def place_of(at: int) -> Provenance:
+        (place,) = rows.last_of_each()[at : at + 1]
+        return claim(rows.lines[place], "").provenance
 
     # A log may be as long as it likes, so what is in it is gone through and not gathered.
     highest, of_highest = -1, None
@@ -136,7 +136,7 @@ def _session_book(trial: Trial) -> Bookkeeping:
         ),
         checkpoints=Names(
             Witness.SESSION,
-            lambda: [name for _, name in last_rows()],
-            lambda at: claim(*last_rows()[at]).provenance,
+            lambda: rows.names_at(rows.last_of_each()),
+            place_of,
         ),
     )

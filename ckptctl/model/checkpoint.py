@@ -50,7 +50,7 @@ class Stray(Struct, frozen=True, kw_only=True):
     """A second file in the same part, where each sibling has one: both `ckpt-loss=…`."""
 
 
-class Checkpoint(Struct, frozen=True, kw_only=True):
+class Checkpoint(Struct, frozen=True, kw_only=True, gc=False):
     """One checkpoint of a trial: the folder, or a record of a folder that is gone."""
 
     trial: TrialDir

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from typing import Generic, TypeVar, overload
 
 from msgspec import Struct
+
+T = TypeVar("T")
 
 
 class Severity(StrEnum):
@@ -42,6 +46,41 @@ class Evidence(Struct, frozen=True, kw_only=True):
     pointer: str = ""
 
 
+class EachOf(Sequence[Evidence], Generic[T]):
+    """Evidence of one kind for each of many things, made when it is looked at.
+
+    An experiment may have a million checkpoints, and a finding that speaks of each.
+    """
+
+    __slots__ = ("_make", "_things")
+
+    def __init__(self, make: Callable[[T], Evidence], things: Sequence[T]) -> None:
+        self._make, self._things = make, things
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    @overload
+    def __getitem__(self, index: int) -> Evidence: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Evidence]: ...
+
+    def __getitem__(self, index: int | slice) -> Evidence | Sequence[Evidence]:
+        if isinstance(index, slice):
+            return EachOf(self._make, self._things[index])
+        return self._make(self._things[index])
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return map(self._make, self._things)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 class Remedy(Struct, frozen=True, kw_only=True):
     """What mends a finding."""
 
@@ -65,7 +104,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     checkpoint: str | None
     """The checkpoint's name (the first, where there are several)."""
     message: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: Sequence[Evidence] = ()
     remedy: Remedy | None = None
     checkpoints: tuple[str, ...] = ()
     """All names concerned, when one finding speaks of several."""

@@ -73,6 +73,15 @@ class Rows(Sequence[Row]):
         """The place of the last row that has each of some names."""
         return {n: place for place, n in enumerate(self.names) if n is not None and n in names}
 
+    def last_of_each(self) -> Sequence[int]:
+        """The places of the rows that are the last to have their name, in order."""
+        return sorted({n: place for place, n in enumerate(self.names) if n is not None}.values())
+
+    def names_at(self, places: Sequence[int]) -> Sequence[str]:
+        """The names of some rows that have one."""
+        names = self.names
+        return [names[place] or "" for place in places]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 

@@ -91,16 +91,23 @@ def trial(
     trial: Trial, told: Callable[[Sequence[Metrics]], Iterable[object]] | None = None
 ) -> Document:
     """Describe one trial; `told` gives metrics another form than JSON's own."""
-    metrics = (told or _all_metrics)(read_all([c.metrics for c in trial.checkpoints]))
     return {
         "trial_id": trial.trial_id,
         "dirname": trial.dirname,
         "status": trial.status,
-        "checkpoints": list(map(_checkpoint, trial.checkpoints, metrics)),
+        "checkpoints": checkpoints(trial.checkpoints, told),
         "books": {str(w): _book(trial.books.get(w)) for w in Witness},
         "latest": trial.latest.name if trial.latest else None,
         "best": _best(trial.best),
     }
+
+
+def checkpoints(
+    own: Sequence[Checkpoint], told: Callable[[Sequence[Metrics]], Iterable[object]] | None = None
+) -> list[Document]:
+    """Describe checkpoints; `told` gives metrics another form than JSON's own."""
+    metrics = (told or _all_metrics)(read_all([c.metrics for c in own]))
+    return list(map(_checkpoint, own, metrics))
 
 
 def _checkpoint(checkpoint: Checkpoint, metrics: object) -> Document:
@@ -134,7 +141,7 @@ def _book(book: Bookkeeping | None) -> Document | None:
         "latest_index": _value(book.latest_index),
         "latest_checkpoint": _value(book.latest_checkpoint),
         "next_index": book.next_index,
-        "checkpoints": book.names,
+        "checkpoints": list(book.names),
     }
 
 

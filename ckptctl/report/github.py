@@ -44,7 +44,7 @@ def _labels(experiments: Sequence[Experiment]) -> Labels:
 
 
 def _finding(finding: Finding, level: str, names: Labels) -> str:
-    evidence = where.main_evidence(finding)
+    evidence = where.main_evidence(finding.evidence)
     file = evidence.file if evidence else where.folder_of(finding)
     line = where.line_of(evidence) if evidence else None
     trial = names.get((finding.experiment, finding.trial or ""), finding.trial)

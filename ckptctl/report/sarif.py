@@ -65,8 +65,9 @@ def _rule(rule: Rule) -> Document:
 def _result(
     finding: Finding, home: Experiment | None, known: Mapping[str, int], fingerprint: str
 ) -> Document:
-    main = where.main_evidence(finding)
-    others = [e for e in finding.evidence if e is not main]
+    evidence = tuple(finding.evidence)
+    main = where.main_evidence(evidence)
+    others = [e for e in evidence if e is not main]
     result: Document = {
         "ruleId": finding.code,
         **({"ruleIndex": known[finding.code]} if finding.code in known else {}),

@@ -5,17 +5,25 @@ Joined, it is what `json.render` makes of the document, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from ckptctl.model.checkpoint import Metrics
+from ckptctl.model.bookkeeping import Witness
+from ckptctl.model.checkpoint import Checkpoint, Metrics
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding
 from ckptctl.model.metrics import Packed
 from ckptctl.report import document
 from ckptctl.report.json import indented, quickly, spelled
+
+T = TypeVar("T")
+_MANY = 10_000
+"""Checkpoints or rows of a trial that are written at once."""
+_NO_CHECKPOINTS = '"checkpoints": []'
+"""Where a list of checkpoints is empty; within a text the quotes would be escaped."""
 
 
 def parts(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Iterator[str]:
@@ -32,11 +40,54 @@ def parts(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Ite
 def _experiment(experiment: Experiment) -> Iterator[str]:
     yield f"{{\n      {_members(document.experiment_head(experiment), 3)},\n"
     yield '      "trials": '
-    yield from _listed(([_trial(t)] for t in experiment.trials), 3)
+    yield from _listed(map(_trial, experiment.trials), 3)
     yield "\n    }"
 
 
-def _trial(trial: Trial) -> str:
+def _trial(trial: Trial) -> Iterator[str]:
+    if max(len(trial.checkpoints), len(trial.rows)) > _MANY:
+        yield from _long_trial(trial)
+    else:
+        yield _short_trial(trial)
+
+
+def _long_trial(trial: Trial) -> Iterator[str]:
+    """The same, with what may be millions of names in parts."""
+    books = {witness: trial.books.get(witness) for witness in Witness}
+    told = {witness: book for witness, book in books.items() if book is not None}
+    bare = {witness: replace(book, checkpoints=()) for witness, book in told.items()}
+    between = _short_trial(replace(trial, checkpoints=(), books=bare)).split(_NO_CHECKPOINTS)
+    lists = [
+        _chunks(trial.checkpoints, 5, document.checkpoints, _quick_checkpoints),
+        *(_chunks(book.names, 7, list, list) for book in told.values()),
+    ]
+    yield between[0]
+    for chunks, after in zip(lists, between[1:], strict=True):
+        yield _NO_CHECKPOINTS.removesuffix("[]")
+        yield from chunks
+        yield after
+
+
+def _chunks(
+    values: Sequence[T],
+    depth: int,
+    plain: Callable[[Sequence[T]], list[Any]],
+    quick: Callable[[Sequence[T]], list[Any]],
+) -> Iterator[str]:
+    """A list that lies at a depth, a part of it at a time."""
+    for start in range(0, len(values), _MANY):
+        part = values[start : start + _MANY]
+        text = quickly(quick(part), depth) or indented(plain(part), depth)
+        yield "[" if start == 0 else ","
+        yield text[1:].rpartition("\n")[0]
+    yield "\n" + "  " * depth + "]" if values else "[]"
+
+
+def _quick_checkpoints(checkpoints: Sequence[Checkpoint]) -> list[document.Document]:
+    return document.checkpoints(checkpoints, _metrics)
+
+
+def _short_trial(trial: Trial) -> str:
     told: Any = document.trial(trial, _metrics)
     if told["best"]:
         told["best"]["value"] = spelled(told["best"]["value"])

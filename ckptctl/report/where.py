@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from ckptctl.codec.errors import PointerError
@@ -45,10 +46,10 @@ def line_of(evidence: Evidence) -> int | None:
     return int(first[0]) + 1
 
 
-def main_evidence(finding: Finding) -> Evidence | None:
+def main_evidence(evidence: Sequence[Evidence]) -> Evidence | None:
     """Choose where to look first: the first record, rather than a folder."""
-    records = (e for e in finding.evidence if e.pointer)
-    return next(records, finding.evidence[0] if finding.evidence else None)
+    records = (e for e in evidence if e.pointer)
+    return next(records, evidence[0] if evidence else None)
 
 
 def folder_of(finding: Finding) -> str:

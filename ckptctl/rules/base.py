@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ckptctl.errors import InternalError
 from ckptctl.model.experiment import Experiment, Trial
-from ckptctl.model.finding import Evidence, Finding, Remedy, Severity
+from ckptctl.model.finding import EachOf, Evidence, Finding, Remedy, Severity
 
 HEADINGS = ("What it checks", "Why it matters", "Example", "Remedy", "Remedy safety")
 
@@ -77,7 +77,7 @@ class Rule:
             trial=trial.dirname if isinstance(trial, Trial) else trial,
             checkpoint=names[0] if names else None,
             message=message,
-            evidence=tuple(evidence),
+            evidence=evidence if isinstance(evidence, EachOf) else tuple(evidence),
             remedy=remedy,
             checkpoints=names,
         )

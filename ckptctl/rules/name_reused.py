@@ -44,7 +44,8 @@ class NameReused(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding that lists the trial's folders with more than one row."""
-        told = columns(trial.rows).names
+        there = {c.name for c in trial.folders}
+        told = [name for name in columns(trial.rows).names if name in there]
         if len(set(told)) == len(told):  # as nearly always
             return
         twice = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Experiment, Trial
-from ckptctl.model.finding import Finding, Remedy, Severity
+from ckptctl.model.finding import EachOf, Finding, Remedy, Severity
 from ckptctl.model.saves import save_of
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import Rule
@@ -107,7 +107,7 @@ class UnrecordedCheckpoint(Rule):
             f"names: {listing(names)}; {reason}",
             trial=trial,
             checkpoints=names,
-            evidence=(facts.lies(c) for c in found),
+            evidence=EachOf(facts.lies, found),
             remedy=remedy,
         )
 

@@ -42,7 +42,7 @@ class Census(Struct, frozen=True):
     """Whether there is a link, a special file or a folder that could not be listed."""
 
 
-class Folder(Struct, eq=False):
+class Folder(Struct, eq=False, gc=False):
     """One folder of a listing: of each file its name, its size and when it changed.
 
     Most are checkpoints that hold the same files, so that the names are one tuple for all of them
@@ -117,6 +117,7 @@ class Shelf:
         self._known: dict[tuple[str, ...], tuple[tuple[str, ...], _Sort | None]] = {}
         """Names as they came: the same sorted, and what sorts what came with them, if needed."""
         self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._sizes: tuple[int, ...] = ()
 
     @property
     def shapes(self) -> Collection[tuple[str, ...]]:
@@ -132,10 +133,11 @@ class Shelf:
         if known is None:
             known = self._known[came] = self._sort(came)
         folder.names, sort = known
-        if sort is None:
-            folder.sizes, folder.times = tuple(sizes), tuple(times)
-        else:
-            folder.sizes, folder.times = sort(sizes), sort(times)
+        own = tuple(sizes) if sort is None else sort(sizes)
+        if own != self._sizes:  # a trial's checkpoints are often as large as one another
+            self._sizes = own
+        folder.sizes = self._sizes
+        folder.times = tuple(times) if sort is None else sort(times)
 
     def _sort(self, came: tuple[str, ...]) -> tuple[tuple[str, ...], _Sort | None]:
         places = sorted(range(len(came)), key=came.__getitem__)

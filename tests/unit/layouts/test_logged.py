@@ -8,15 +8,17 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from ckptctl.codec.json_records import read_lines
 from ckptctl.errors import LocationError
 from ckptctl.layouts import log_metrics
 from ckptctl.layouts.log_metrics import LogMetrics
-from ckptctl.layouts.logged import LogReader
+from ckptctl.layouts.log_text import times_of
+from ckptctl.layouts.logged import LoggedRow, LogReader
 from ckptctl.layouts.result_log import read_result_log, result_log
 from ckptctl.model.experiment import Row
-from ckptctl.model.metrics import Packed, flatten
+from ckptctl.model.metrics import Packed, flatten, read_all, values_of
 from ckptctl.model.rows import columns
 from tests.support import CORPUS
 
@@ -116,6 +118,21 @@ def test_a_log_in_pieces_tells_what_it_tells_as_a_whole(
     assert columns(read.rows).keyed == columns(known.rows).keyed
 
 
+@given(st.lists(st.lists(LINES, min_size=1, max_size=6), min_size=1, max_size=4))
+def test_the_last_row_of_each_name_is_found_in_a_log_of_any_length(pieces: list[list[str]]) -> None:
+    data = ["".join(f"{line}\n" for line in piece).encode() for piece in pieces]
+    whole = b"".join(data)
+    reader = LogReader(lambda offset, size: whole[offset : offset + size])
+    for piece in data:
+        reader.take(piece)
+    rows = reader.done().rows
+    known = {name: place for place, name in enumerate(rows.names) if name is not None}
+    places = rows.last_of_each()
+    assert list(places) == sorted(known.values())
+    assert list(rows.names_at(places)) == sorted(known, key=known.__getitem__)
+    assert [*rows.names_at(places)[1:3]] == sorted(known, key=known.__getitem__)[1:3]
+
+
 def test_a_log_that_changed_meanwhile_tells_no_metrics_of_other_results() -> None:
     data = b'{"loss": 1.5}\n{"loss": 2.5}\n'
     now = data
@@ -169,6 +186,48 @@ def test_metrics_are_cut_out_of_results_as_they_are_taken_apart(
         text = json.dumps(result, ensure_ascii=plain)
         known = flatten(json.loads(text))
         assert repr(dict(reader.of(text.encode()).items())) == repr(known)
+
+
+@given(
+    RESULTS,
+    st.lists(st.tuples(st.integers(0, 80), RESULTS), max_size=3),
+    st.sampled_from(["a", "a/b", "loss", "é", "date", "config"]),
+    st.data(),
+)
+def test_metrics_of_many_rows_are_those_of_each(
+    usual: dict[str, object],
+    others: list[tuple[int, dict[str, object]]],
+    metric: str,
+    data: st.DataObject,
+) -> None:
+    results = [usual] * 80
+    for place, other in others:
+        results.insert(place, other)
+    text = "".join(json.dumps(r) + "\n" for r in results).encode()
+    metrics = LogMetrics()
+    for _ in range(64):
+        metrics.of(json.dumps(usual).encode())
+    reader = LogReader(metrics=metrics)
+    reader.take(text)
+    rows = reader.done().rows
+    places = data.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1).map(sorted))
+    chosen = [rows.metrics(place) for place in places]
+    known = [flatten(json.loads(json.dumps(results[place]))) for place in places]
+    mixed = [*chosen, {"loss": 1}, *chosen]
+    assert repr([dict(m.items()) for m in read_all(mixed)]) == repr([*known, {"loss": 1}, *known])
+    values = [own.get(metric, UNSET) for own in known]
+    assert repr(values_of(metric, chosen)) == repr(values)
+
+
+@pytest.mark.parametrize("line", [b"{}", b'{"timestamp": 3, "time_total_s": 2}', b"[]", b"null"])
+def test_times_of_a_row_are_those_of_its_result(line: bytes) -> None:
+    reader = LogReader()
+    reader.take(b'{"timestamp": NaN, "time_total_s": "x", "trial_id": 7}\n' + line + b"\n")
+    for row in reader.done().rows:
+        assert isinstance(row, LoggedRow)
+        result = row.text.result(row.line)
+        assert repr((row.timestamp, row.time_total_s)) == repr(times_of(result))
+        assert row.trial_id is None
 
 
 def test_results_that_are_alike_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,20 @@ def test_the_parts_are_the_whole(name: str) -> None:
     assert text == json.dumps(scan_document(experiments, findings), indent=2) + "\n"
 
 
+@pytest.mark.parametrize("name", [*HEALTHY, *DAMAGED])
+@pytest.mark.parametrize("many", [0, 1, 3])
+def test_a_long_trial_in_parts_is_the_same(
+    name: str, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = audit(str(corpus(name)))
+    experiments = [e for e, _ in pairs]
+    text = "".join(scan_json.parts(experiments, []))
+    monkeypatch.setattr(scan_json, "_MANY", max(many, 1))
+    if not many:  # what is not ASCII is written in another way
+        monkeypatch.setattr(scan_json, "quickly", lambda _value, _depth: None)
+    assert "".join(scan_json.parts(experiments, [])) == text
+
+
 def test_nothing_is_a_document_too() -> None:
     assert "".join(scan_json.parts([], [])) == render(scan_document([], []))
 

@@ -45,7 +45,7 @@ def test_a_log_has_lines(file: str, pointer: str, line: int | None) -> None:
 
 
 def test_a_record_is_where_to_look_first() -> None:
-    evidence = main_evidence(finding())
+    evidence = main_evidence(finding().evidence)
     assert evidence is not None
     assert evidence.witness == "trial"
     assert folder_of(finding()) == "fn_00000/checkpoint_000007"
