@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -37,3 +38,8 @@ def truth(name: str) -> dict[str, Any]:
 def is_tune(name: str) -> bool:
     """Whether a corpus experiment is of Ray Tune 2.7 or newer."""
     return "ray-2.6.3" not in name and "train_v2" not in name and "lightning_v2" not in name
+
+
+def listed_folder(place: int | str) -> str:
+    """The path of a folder that is listed, which may be given by its descriptor."""
+    return place if isinstance(place, str) else os.path.realpath(f"/dev/fd/{place}")

@@ -10,7 +10,8 @@ import sys
 from ckptctl.storage.folders import Census, Folder, Shelf
 
 _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
-
+BY_DESCRIPTOR = os.scandir in os.supports_fd and hasattr(os, "O_DIRECTORY")
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 HIDING = {
     errno.EACCES: "no permission",
@@ -35,7 +36,7 @@ def walk(start: str) -> Folder:
     while waiting:
         path, here = waiting.pop()
         try:
-            _list(path, here, waiting, shelf)
+            _list_at(path, here, waiting, shelf)
             odd = odd or bool(here.odd)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -48,19 +49,41 @@ def walk(start: str) -> Folder:
     return root
 
 
-def _list(path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf) -> None:
+def _list_at(path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf) -> None:
+    """The same by its descriptor, where the system can.
+
+    What is in it is then looked up from there: a path costs the kernel more, the deeper it lies.
+    """
+    if not BY_DESCRIPTOR:
+        _list(path, path, here, waiting, shelf)
+        return
+    place = os.open(path, _FOLDER)
+    try:
+        _list(path, place, here, waiting, shelf)
+    finally:
+        os.close(place)
+
+
+def _list(
+    path: str,
+    place: str | int,
+    here: Folder,
+    waiting: list[tuple[str, Folder]],
+    shelf: Shelf,
+) -> None:
     """List one folder; those in it wait."""
+    prefix = path if path.endswith(os.sep) else path + os.sep
     names: list[str] = []
     sizes: list[int] = []
     times: list[float | None] = []
     folders: dict[str, Folder] = {}
-    with os.scandir(path) as found:
+    with os.scandir(place) as found:
         for item in found:
             name = item.name
             if item.is_dir(follow_symlinks=False):
                 # Trials repeat the names of their checkpoints.
                 folder = folders[sys.intern(name)] = Folder()
-                waiting.append((item.path, folder))
+                waiting.append((f"{prefix}{name}", folder))
                 continue
             try:
                 info = item.stat(follow_symlinks=False)

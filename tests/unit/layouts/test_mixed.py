@@ -16,7 +16,7 @@ from ckptctl.errors import LocationError
 from ckptctl.model.experiment import Experiment, RecordRole
 from ckptctl.scanner import scan
 from ckptctl.storage import local_store
-from tests.support import HEALTHY, copy_of, corpus
+from tests.support import HEALTHY, copy_of, corpus, listed_folder
 
 TUNE, V2, LEGACY = (
     "ray-2.54.1-function_topk",
@@ -232,13 +232,14 @@ def test_a_folder_is_listed_once_however_many_experiments_there_are(
 ) -> None:
     for number in range(20):
         shutil.copytree(corpus(TUNE), tmp_path / f"e{number:02d}")
-    folders = [str(tmp_path), *(str(p) for p in tmp_path.rglob("*") if p.is_dir())]
+    root = tmp_path.resolve()
+    folders = [str(root), *(str(p) for p in root.rglob("*") if p.is_dir())]
     listed: list[str] = []
     real = os.scandir
 
-    def scandir(path: str) -> object:
-        listed.append(path)
-        return real(path)
+    def scandir(place: int | str) -> object:
+        listed.append(listed_folder(place))
+        return real(place)
 
     monkeypatch.setattr(os, "scandir", scandir)
     scan(str(tmp_path))

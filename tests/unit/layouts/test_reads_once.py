@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from benchmarks.generate import generate
 from ckptctl.checker import check
 from ckptctl.scanner import scan
+from tests.support import listed_folder
 
 TRIALS, CHECKPOINTS = 5, 6
 
@@ -37,13 +38,14 @@ def test_every_folder_is_listed_once_and_every_record_opened_once(
     listed: Counter[str] = Counter()
     real_open, real_scandir = os.open, os.scandir
 
-    def counted(path: str, *rest: int, **named: int) -> int:
-        opened[str(path)] += 1
-        return real_open(path, *rest, **named)
+    def counted(path: str, flags: int, *rest: int, **named: int) -> int:
+        if not flags & os.O_DIRECTORY:
+            opened[str(path)] += 1
+        return real_open(path, flags, *rest, **named)
 
-    def scandir(path: str) -> object:
-        listed[str(path)] += 1
-        return real_scandir(path)
+    def scandir(place: int | str) -> object:
+        listed[listed_folder(place)] += 1
+        return real_scandir(place)
 
     monkeypatch.setattr(os, "open", counted)
     monkeypatch.setattr(os, "scandir", scandir)

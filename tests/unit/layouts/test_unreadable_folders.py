@@ -10,7 +10,7 @@ import pytest
 from ckptctl.checker import check
 from ckptctl.planner.repair import plan_repair
 from ckptctl.scanner import scan
-from tests.support import copy_of
+from tests.support import copy_of, listed_folder
 
 
 @pytest.fixture
@@ -19,10 +19,11 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     real = os.scandir
 
-    def scandir(path: str) -> object:
+    def scandir(place: int | str) -> object:
+        path = listed_folder(place)
         if os.path.basename(path) in names:
             raise PermissionError(13, "Permission denied", path)
-        return real(path)
+        return real(place)
 
     monkeypatch.setattr(os, "scandir", scandir)
     return names
