@@ -46,6 +46,8 @@ class Counted(tune.Trainable):
         return {**metrics, **clock, "done": self.done_steps >= limit_of(self.config)}
 
     def save_checkpoint(self, folder):
+        if self.config.get("fail_save_at") == self.done_steps:
+            fail_once({**self.config, "fail_at": 0}, self.done_steps)
         Path(folder, "state.json").write_text(json.dumps({"step": self.done_steps}))
 
     def load_checkpoint(self, folder):
@@ -84,7 +86,7 @@ def function(config):
 
 def settings_of(job):
     config = {"steps": job.get("steps", 6), "every": job.get("every", 1)}
-    config |= {"fail_at": job.get("fail_at"), "lacks": job.get("lacks")}
+    config |= {name: job.get(name) for name in ("fail_at", "fail_save_at", "lacks")}
     return config | {"marker": str(Path(job["storage"], f"{job['name']}-failed"))}
 
 
