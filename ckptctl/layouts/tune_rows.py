@@ -65,10 +65,19 @@ def kind_of_trainable(sources: TrialSources) -> TrainableKind | None:
     if sources.dialect is Dialect.LEGACY:
         return _legacy_kind(sources)
     if rows.keyed:
-        return TrainableKind.FUNCTION
+        return TrainableKind.CLASS if _is_named_ahead(rows) else TrainableKind.FUNCTION
     if rows and (sources.folders or (state is not None and state.records)):
         return TrainableKind.CLASS
     return None
+
+
+def _is_named_ahead(rows: Rows) -> bool:
+    """Whether rows have names that no function reported: ckptctl gave them to a class trainable.
+
+    A function's row has ``should_checkpoint`` beside its name (Ray 2.7 to 2.60).
+    """
+    named = next((place for place, name in enumerate(rows.names) if name is not None), None)
+    return named is not None and not rows[named].checkpointed
 
 
 def _legacy_kind(sources: TrialSources) -> TrainableKind | None:

@@ -46,16 +46,19 @@ def _is_unnamed(trial: Any, result: dict[str, Any]) -> bool:
     A log that was begun without the key goes on without it: the columns of ``progress.csv`` are
     those of its first row.
     """
-    if not isinstance(trial.storage, NamingStorage) or NAME_KEY in result:
+    storage = trial.storage
+    if not isinstance(storage, NamingStorage) or NAME_KEY in result:
         return False
-    return not trial.has_reported_at_least_once or NAME_KEY in trial.last_result
+    if storage.ckptctl_rows is None:
+        storage.ckptctl_rows = not trial.has_reported_at_least_once
+    return storage.ckptctl_rows
 
 
 class _Coming:
     """The save that may come with a result, or with the last one where Ray buffers several."""
 
     def __init__(self, controller: Any, trial: Any, result: dict[str, Any]) -> None:
-        self._controller, self._trial, self._result = controller, trial, result
+        self._controller, self._trial = controller, trial
         # As the trainable has it: scheduler and stopper still add to the driver's.
         self._metrics = {TRIAL_ID: trial.trial_id, **result}
         self.decision: str | None = None
@@ -75,7 +78,6 @@ class _Coming:
             decision = storage.decide(self._metrics, index)
             index, row[NAME_KEY] = decision.index, decision.name
         storage.ckptctl_row = row[NAME_KEY]
-        self._result[NAME_KEY] = row[NAME_KEY]  # Ray 2.8 and 2.9 give a copy to their loggers
 
     def _saves(self, row: dict[str, Any]) -> int:
         """How many saves the trainable will make of this result."""

@@ -37,6 +37,8 @@ class NamingStorage(StorageContext):
     """The name of the latest save."""
     ckptctl_base: int = 0
     """The training iteration at which this run of the trainable began."""
+    ckptctl_rows: bool | None = None
+    """On the driver: whether the result rows name the saves, as they did from the first one on."""
     ckptctl_row: str | None = None
     """On the driver: the name that the row of a save tells which is still to come."""
 
