@@ -25,17 +25,17 @@ FOLDERS: dict[str, list[str]] = {
         "checkpoint_000006-0.1429",
         "checkpoint_000007-0.3750",
     ],
-    **dict.fromkeys(("sequential", "unsaved"), [f"checkpoint_{n:06d}" for n in range(4)]),
+    **{name: [f"checkpoint_{n:06d}" for n in range(4)] for name in ("sequential", "unsaved")},
     "unhooked": ["checkpoint_000000", "checkpoint_000004", "checkpoint_000005"],
 }
 """By experiment, where no scheduler decides."""
 ALLOWED = {
     # A state file of the first run lies beside that of the second.
-    **dict.fromkeys(("index", "restored", "gone"), {"CKP203"}),
+    **{name: {"CKP203"} for name in ("index", "restored", "gone")},
     "unhooked": {"CKP004", "CKP107", "CKP203"},
     # Ray ends a trial that takes over another's checkpoint before it hears of its last save, and
     # the checkpoint that it took over stays its latest.
-    **dict.fromkeys(("synch", "asynch"), {"CKP105", "CKP110"}),
+    **{name: {"CKP105", "CKP110"} for name in ("synch", "asynch")},
 }
 """The findings that have a reason of Ray's own."""
 

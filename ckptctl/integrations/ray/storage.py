@@ -59,6 +59,8 @@ class NamingStorage(StorageContext):
                 return
             if told == self.checkpoint_dir_name:
                 return  # registered once more, as a trial that pauses does
+            if self._is_driver():
+                return  # of two saves at once, and the answer to the later one came first
         decision = self.decide(metrics, self.current_checkpoint_index)
         for note in decision.notes:
             _log.warning("trial %s: %s", self.trial_dir_name, note)
@@ -106,6 +108,10 @@ class NamingStorage(StorageContext):
             kind=TrainableKind.CLASS if session is None else TrainableKind.FUNCTION,
             is_trainer=session is not None and session.world_rank is not None,
         )
+
+    def _is_driver(self) -> bool:
+        """Whether this copy is where saves are told, and not where one is made."""
+        return _session() is None and self._trainable() is None
 
     def _trainable(self) -> Any:
         """The trainable of this process whose context this is."""

@@ -54,6 +54,10 @@ def legacy(job):
 
 
 def loop(config):
+    if config["records"]:
+        from ckptctl.integrations.ray import record_ranking
+
+        record_ranking()
     from ray.train.lightning import RayDDPStrategy, RayLightningEnvironment
     from ray.train.lightning import RayTrainReportCallback, prepare_trainer
 
@@ -73,8 +77,9 @@ def loop(config):
 def today(job):
     from ray.train.torch import TorchTrainer
 
+    settings = {"saver": job["saver"], "records": job.get("records")}
     if os.environ.get("RAY_TRAIN_V2_ENABLED") == "1":
         configs = v2_configs({**job, "workers": 1})
     else:
         configs = {"run_config": run_config(job), "scaling_config": scaling()}
-    return TorchTrainer(loop, train_loop_config={"saver": job["saver"]}, **configs)
+    return TorchTrainer(loop, train_loop_config=settings, **configs)
