@@ -74,10 +74,12 @@ def kind_of_trainable(sources: TrialSources) -> TrainableKind | None:
 def _is_named_ahead(rows: Rows) -> bool:
     """Whether rows have names that no function reported: ckptctl gave them to a class trainable.
 
-    A function's row has ``should_checkpoint`` beside its name (Ray 2.7 to 2.60).
+    A function's row has ``should_checkpoint`` beside its name (Ray 2.7 to 2.60), that of a class
+    trainable only where it asks for a save by itself, which is seldom all: Ray saves at the end.
     """
-    named = next((place for place, name in enumerate(rows.names) if name is not None), None)
-    return named is not None and not rows[named].checkpointed
+    names = rows.names
+    last = next((place for place in reversed(range(len(names))) if names[place] is not None), None)
+    return last is not None and not rows[last].checkpointed
 
 
 def _legacy_kind(sources: TrialSources) -> TrainableKind | None:

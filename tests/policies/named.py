@@ -26,12 +26,14 @@ FOLDERS: dict[str, list[str]] = {
         "checkpoint_000007-0.3750",
     ],
     **{name: [f"checkpoint_{n:06d}" for n in range(4)] for name in ("sequential", "unsaved")},
+    "asking": ["checkpoint_000000", "checkpoint_000001"],
     "unhooked": ["checkpoint_000000", "checkpoint_000004", "checkpoint_000005"],
 }
 """By experiment, where no scheduler decides."""
 ALLOWED = {
     # A state file of the first run lies beside that of the second.
-    **{name: {"CKP203"} for name in ("index", "restored", "gone")},
+    **{name: {"CKP203"} for name in ("index", "restored")},
+    "gone": {"CKP004", "CKP203"},
     "unhooked": {"CKP004", "CKP107", "CKP203"},
     # Ray ends a trial that takes over another's checkpoint before it hears of its last save, and
     # the checkpoint that it took over stays its latest.

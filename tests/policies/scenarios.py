@@ -74,6 +74,7 @@ UNHOOKED: list[Job] = [
     {"kind": "class", "name": "unhooked", "index": "training_iteration", "restore": True},
 ]
 """It is begun without the hook, and goes on with it."""
+ANSWERS: Job = {"kind": "answers", "name": "answers", "template": NAMING}
 PAUSED: list[Job] = [
     {"kind": "pbt", "of": "class", "name": "synch", "naming": NAMING, "steps": 8, "by_acc": True},
     {
@@ -88,12 +89,14 @@ PAUSED: list[Job] = [
     {"kind": "halving", "name": "halving", "naming": NAMING, "steps": 8},
 ]
 """Schedulers save here, or have trials saved twice with one result."""
+ASKING: Job = {"kind": "class", "name": "asking", "index": "step", "steps": 5, "asks_at": 3}
+"""Saved where its result asks for it, and at the end; the policy's metric is never reported."""
 CLASSES = [CLASS, *RESTORED, SEQUENTIAL, UNSAVED]
 V1 = {
-    "2.54.1": [*INDEX, FUNCTION, *CLASSES, *UNHOOKED, *PAUSED, GONE, *REFUSED],
-    "2.9.3": [*INDEX, *CLASSES, PAUSED[1]],
+    "2.54.1": [*INDEX, FUNCTION, *CLASSES, ASKING, *UNHOOKED, *PAUSED, GONE, *REFUSED, ANSWERS],
+    "2.9.3": [*INDEX, CLASS, *RESTORED, UNSAVED],
 }
-NAMED = [*INDEX, FUNCTION, *CLASSES, *UNHOOKED, *PAUSED]
+NAMED = [*INDEX, FUNCTION, *CLASSES, ASKING, *UNHOOKED, *PAUSED]
 """What `make policies` asks every Ray of `NAMED_RAYS`."""
 NAMED_RAYS = ("2.8.1", "2.9.3", "2.40.0", "2.54.1", "2.60.0")
 

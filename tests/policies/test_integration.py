@@ -67,7 +67,7 @@ def test_what_is_named_from_the_start_leaves_a_scan_nothing_to_find(
     version: str, experiment: str
 ) -> None:
     storage, answers = made(version)
-    for answer in (answers[name] for name in answers if name.partition("-")[0] == experiment):
+    for answer in (answers[n] for n in (experiment, f"{experiment}-restored") if n in answers):
         assert answer["error"] is None or "told to fail" in answer["error"]
         assert answer["warnings"] == []
     assert named.wrong(experiment, storage / experiment) == []
@@ -81,6 +81,17 @@ def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(version: str) -
     assert told["error"] is None
     found = {one["name"]: one["metrics"]["training_iteration"] for one in told["checkpoints"]}
     assert found == {name: int(name[11:17]) for name in named.FOLDERS["restored"]}
+
+
+@V1_RAY
+def test_the_driver_follows_answers_in_any_order_and_warns_of_another_name(version: str) -> None:
+    _, answers = made(version)
+    assert answers["answers"]["error"] is None
+    (told,) = answers["answers"]["warnings"]
+    assert told.startswith(
+        "trial trial: its result row names checkpoint_000006-b, and the save is called "
+        "checkpoint_000006-a; to mend the row: ckptctl reindex "
+    )
 
 
 @V1_RAY

@@ -43,7 +43,8 @@ class Counted(tune.Trainable):
         if self.config.get("lacks") == self.done_steps:
             del metrics["loss"]
         clock = {"clock": self.done_steps} if self.config.get("clock") else {}
-        return {**metrics, **clock, "done": self.done_steps >= limit_of(self.config)}
+        asks = {"should_checkpoint": True} if self.done_steps == self.config.get("asks_at") else {}
+        return {**metrics, **clock, **asks, "done": self.done_steps >= limit_of(self.config)}
 
     def save_checkpoint(self, folder):
         if self.config.get("fail_save_at") == self.done_steps:
@@ -86,7 +87,7 @@ def function(config):
 
 def settings_of(job):
     config = {"steps": job.get("steps", 6), "every": job.get("every", 1)}
-    config |= {name: job.get(name) for name in ("fail_at", "fail_save_at", "lacks")}
+    config |= {name: job.get(name) for name in ("asks_at", "fail_at", "fail_save_at", "lacks")}
     folder = job.get("marks") or job["storage"]  # a bucket holds no such file
     return config | {"marker": str(Path(folder, f"{job['name']}-failed"))}
 
@@ -307,7 +308,14 @@ def lightning(job):
     return lightning_runs.legacy(job) if RAY_VERSION < (2, 7) else lightning_runs.today(job)
 
 
+def answers(job):
+    import copies
+
+    return copies.Answers(job)
+
+
 MAKERS = {
+    "answers": answers,
     "lightning": lightning,
     "class": classes,
     "function": functions,
