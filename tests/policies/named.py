@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ckptctl import api
-from ckptctl.model.experiment import Trial
+from ckptctl.model.experiment import TrainableKind, Trial
 from ckptctl.model.finding import Severity
 from tests.judge.experiments import checkpoint_names
 from tests.policies.jobs import Job, run
@@ -56,12 +56,15 @@ def wrong(experiment: str, place: Path) -> list[str]:
         if f.code not in ALLOWED.get(experiment, ()) or f.severity is Severity.ERROR
     ]
     expected = FOLDERS.get(experiment)
-    for trial, names in checkpoint_names(place).items():
+    for dirname, names in checkpoint_names(place).items():
         if expected is not None and names != expected:
-            found.append(f"{trial} has {names}")
-    for scanned in api.scan(str(place)):
-        for one in scanned.trials:
-            found += _unnamed(one) if experiment != "unhooked" else []
+            found.append(f"{dirname} has {names}")
+    functions = experiment in ("function", "gone")
+    kind = TrainableKind.FUNCTION if functions else TrainableKind.CLASS
+    for trial in (t for scanned in api.scan(str(place)) for t in scanned.trials):
+        found += _unnamed(trial) if experiment != "unhooked" else []
+        if trial.kind is not kind:
+            found.append(f"{trial.dirname} is taken for a {trial.kind}")
     return found
 
 

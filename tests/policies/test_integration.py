@@ -37,11 +37,11 @@ def asked(version: str) -> str:
 
 
 @cache
-def made(version: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
-    """What the scenarios of one Ray left, and what each ended with."""
+def made(part: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
+    """What the scenarios of one Ray, or a part of them, left, and what each ended with."""
     storage = Path(mkdtemp(prefix="policies-"))
-    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[version])]
-    answers = run(asked(version), jobs, v2=v2)
+    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[part])]
+    answers = run(asked(part.partition("-")[0]), jobs, v2=v2)
     named = (job["name"] + ("-restored" if job.get("restore") else "") for job in jobs)
     return storage, dict(zip(named, answers, strict=True))
 
@@ -55,25 +55,25 @@ def names(version: str, experiment: str) -> list[str]:
 
 PAUSES = {job["name"] for job in PAUSED}
 HOOKED = [
-    (version, name)
-    for version, jobs in V1.items()
+    (part, name)
+    for part, jobs in V1.items()
     for name in dict.fromkeys(job["name"] for job in jobs)
     if name in named.FOLDERS or name in PAUSES
 ]
 
 
-@pytest.mark.parametrize(("version", "experiment"), HOOKED)
+@pytest.mark.parametrize(("part", "experiment"), HOOKED)
 def test_what_is_named_from_the_start_leaves_a_scan_nothing_to_find(
-    version: str, experiment: str
+    part: str, experiment: str
 ) -> None:
-    storage, answers = made(version)
+    storage, answers = made(part)
     for answer in (answers[n] for n in (experiment, f"{experiment}-restored") if n in answers):
         assert answer["error"] is None or "told to fail" in answer["error"]
         assert answer["warnings"] == []
     assert named.wrong(experiment, storage / experiment) == []
 
 
-@pytest.mark.parametrize("version", V1)
+@pytest.mark.parametrize("version", ["2.54.1", "2.9.3"])
 def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(version: str) -> None:
     storage, _ = made(version)
     with Judge(version) as judge:
