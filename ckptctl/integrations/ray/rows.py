@@ -14,7 +14,7 @@ from typing import Any
 
 from ray.tune.execution.tune_controller import TuneController
 from ray.tune.experiment import Trial
-from ray.tune.result import SHOULD_CHECKPOINT, TRAINING_ITERATION, TRIAL_ID
+from ray.tune.result import SHOULD_CHECKPOINT, TRIAL_ID
 from ray.tune.schedulers import TrialScheduler
 
 from ckptctl.integrations.ray.storage import NAME_KEY, NamingStorage
@@ -55,7 +55,7 @@ def _is_unnamed(trial: Any, result: dict[str, Any]) -> bool:
 
 
 class _Coming:
-    """The save that may come with a result, or with the last one where Ray buffers several."""
+    """The save that may come with a result."""
 
     def __init__(self, controller: Any, trial: Any, result: dict[str, Any]) -> None:
         self._controller, self._trial = controller, trial
@@ -65,13 +65,10 @@ class _Coming:
         """What the scheduler wants next."""
 
     def name(self, row: dict[str, Any]) -> None:
-        """Put the name of the save into its row, and none into any other.
-
-        The trainable saves what it holds, which is the last result of a buffer.
-        """
+        """Put the name of the save into its row, and none into any other."""
         row[NAME_KEY] = None
-        if row.get(TRAINING_ITERATION) != self._metrics.get(TRAINING_ITERATION):
-            return
+        if self._controller._buffer_length > 1:
+            return  # a save may be of a later result than the one that it is due at
         storage = self._trial.storage
         index: int = storage.current_checkpoint_index
         for _ in range(self._saves(row)):
