@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.judge.judge import REPOSITORY
+from tests.judge import install_rays
+from tests.judge.judge import REPOSITORY, rays_folder
 from tests.policies import document, extras, named, scenarios, truth, two_stages
 
 PAGE = REPOSITORY / "docs" / "trainers.md"
@@ -39,6 +40,7 @@ def names() -> int:
     """Ask whether runs with the hook are named from the start, and clean."""
     failed = 0
     for version in scenarios.NAMED_RAYS:
+        install_rays.ensure(rays_folder() / f"ray-{version}", version)
         with tempfile.TemporaryDirectory(prefix="policies-") as folder:
             found = named.ask(version, scenarios.NAMED, Path(folder))
             failed |= _told(f"names, Ray {version}", found)
