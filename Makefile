@@ -66,7 +66,7 @@ matrix: .venv/.installed-dev ## judge ckptctl with nine Rays (what is fresh is n
 upgrades: .venv/.installed-dev ## judge migrate with every pair of Rays (what is fresh is not run again), and write docs/upgrading-ray.md
 	@$(BIN)/python -m tests.upgrades
 
-policies: .venv/.installed-dev ## ask three Rays what each trainer does with each setting, and write docs/trainers.md
+policies: .venv/.installed-dev ## ask real Rays about settings, names and Lightning, and write docs/trainers.md
 	@$(BIN)/python -m tests.policies
 
 clean: ## remove what the other targets made

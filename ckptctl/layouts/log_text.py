@@ -26,7 +26,6 @@ class _Times(Struct, gc=False):
     time_total_s: Any = None
 
 
-_read_id = one_of("trial_id")
 _read_times = msgspec.json.Decoder(_Times).decode
 
 
@@ -143,13 +142,13 @@ class LogText:
             return {}
         return value if isinstance(value, Mapping) else {}
 
-    def trial_id(self, number: int) -> str | None:
-        """The trial that the result on a line says it is of."""
+    def value(self, number: int, key: str) -> object:
+        """What the result on a line has under a key; None where it has not got it."""
         try:
-            found = _read_id(self.line(number))
+            found = one_of(key)(self.line(number))
         except (LocationError, ValueError, RecursionError):
-            found = self.result(number).get("trial_id")
-        return found if isinstance(found, str) else None
+            return self.result(number).get(key)
+        return None if found is UNSET else found
 
     def times(self, number: int) -> tuple[int | float | None, float | None]:
         """When the result on a line was reported, and how long its trial had run then."""

@@ -26,10 +26,6 @@ class LoggedRow(Row, frozen=True, kw_only=True):
 
     text: LogText
 
-    @property
-    def _result(self) -> Mapping[str, object]:
-        return self.text.result(self.line)
-
     @property  # type: ignore[misc]
     def metrics(self) -> Metrics:
         """The metrics of this row."""
@@ -38,7 +34,8 @@ class LoggedRow(Row, frozen=True, kw_only=True):
     @property  # type: ignore[misc]
     def trial_id(self) -> str | None:
         """The trial that it says it is of."""
-        return self.text.trial_id(self.line)
+        found = self.text.value(self.line, "trial_id")
+        return found if isinstance(found, str) else None
 
     @property  # type: ignore[misc]
     def timestamp(self) -> int | float | None:
@@ -53,7 +50,7 @@ class LoggedRow(Row, frozen=True, kw_only=True):
     @property  # type: ignore[misc]
     def checkpointed(self) -> bool:
         """Whether the row says that a checkpoint was reported with it."""
-        return self._result.get("should_checkpoint") is True
+        return self.text.value(self.line, "should_checkpoint") is True
 
 
 class LogRows(Rows):

@@ -65,10 +65,21 @@ def kind_of_trainable(sources: TrialSources) -> TrainableKind | None:
     if sources.dialect is Dialect.LEGACY:
         return _legacy_kind(sources)
     if rows.keyed:
-        return TrainableKind.FUNCTION
+        return TrainableKind.CLASS if _is_named_ahead(rows) else TrainableKind.FUNCTION
     if rows and (sources.folders or (state is not None and state.records)):
         return TrainableKind.CLASS
     return None
+
+
+def _is_named_ahead(rows: Rows) -> bool:
+    """Whether rows have names that no function reported: ckptctl gave them to a class trainable.
+
+    A function's row has ``should_checkpoint`` beside its name (Ray 2.7 to 2.60), that of a class
+    trainable only where it asks for a save by itself, which is seldom all: Ray saves at the end.
+    """
+    names = rows.names
+    last = next((place for place in reversed(range(len(names))) if names[place] is not None), None)
+    return last is not None and not rows[last].checkpointed
 
 
 def _legacy_kind(sources: TrialSources) -> TrainableKind | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.experiment import Experiment, Row, TrainableKind, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.names import natural_key
 from ckptctl.model.rows import columns
@@ -18,8 +18,9 @@ class NameReused(TrialRule):
 
     ## What it checks
     Whether two rows of the result log name the same folder, and the folder is there. Folders that
-    were evicted meanwhile are left out: no reader asks for them. The rows of class trainables in
-    Ray 2.7 are no proof of a save and are left out too (CKP106).
+    were evicted meanwhile are left out: no reader asks for them. The rows of class trainables are
+    written before the save: those of Ray 2.7 are no proof of one and are left out too (CKP106),
+    and where an iteration is repeated after a save that failed, its rows tell of one save.
 
     ## Why it matters
     An index was reset, or did not advance: after a failure or a restore Ray counted on from the
@@ -49,9 +50,9 @@ class NameReused(TrialRule):
         if len(set(told)) == len(told):  # as nearly always
             return
         twice = {
-            name: [trial.rows[place] for place in rows]
-            for name, rows in facts.naming_rows(trial, experiment).items()
-            if len(rows) > 1
+            name: rows
+            for name, places in facts.naming_rows(trial, experiment).items()
+            if len(rows := _saves(trial, places)) > 1
         }
         if not twice:
             return
@@ -77,3 +78,11 @@ class NameReused(TrialRule):
             ),
             remedy=remedies.safe(experiment, "it leaves the name on the last of the rows"),
         )
+
+
+def _saves(trial: Trial, places: Sequence[int]) -> list[Row]:
+    """The rows that each tell of a save of its own."""
+    rows = [trial.rows[place] for place in places]
+    if trial.kind is not TrainableKind.CLASS:
+        return rows
+    return list({row.training_iteration: row for row in rows}.values())

@@ -31,7 +31,8 @@ class ResultRowDisagrees(TrialRule):
     For each record of the trial's own folders the row of the same save: the row's name has to be
     the folder's. A row without a name is a fault only where another row names the folder; rows
     that name nothing at all are CKP107. Iterations repeat in population-based training, so a row
-    is only compared where it is certain that it tells of the same save.
+    is only compared where it is certain that it tells of the same save. Where a scheduler had one
+    result saved twice, its row can name but one of the two folders.
 
     ## Why it matters
     `Result.from_path` finds a checkpoint's metrics by the names in the log, `Tuner.restore` by the
@@ -83,11 +84,14 @@ def _disagreements(trial: Trial) -> Iterator[_Disagreement]:
     rows = columns(trial.rows)
     named = rows.last_places({r.ref.name for r in records if r.ref is not None})
     by_line = {line: place for place, line in enumerate(rows.lines)}
+    saves = {(r.row, r.ref.name) for r in records if r.ref is not None}
     single = _single_rows(trial, records)
     for record in records:
         line = record.row if record.row is not None else single.get(record.training_iteration)
         place = None if line is None else by_line.get(line)
         if place is None or record.ref is None or rows.names[place] == record.ref.name:
+            continue
+        if (line, rows.names[place]) in saves:  # of one result that was saved twice
             continue
         row = rows[place]
         namesake = rows[named[record.ref.name]] if record.ref.name in named else None

@@ -22,7 +22,8 @@ class ResultRowsUnnamed(TrialRule):
     ## Why it matters
     `Result.from_path` looks the folders up by this key and fails with
     `KeyError: 'checkpoint_dir_name'` (Ray 2.8 to 2.60). Class trainables never write it, so this
-    is so for every one of them, RLlib included.
+    is so for every one of them, RLlib included, that ran without `checkpoint_naming` or
+    `checkpoint_index` of `ckptctl.integrations.ray`, which put it there from the start.
 
     ## Example
     Twelve rows without the key, and folders `checkpoint_000000` to `checkpoint_000002`.

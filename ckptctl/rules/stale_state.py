@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
-from ckptctl.model.experiment import Experiment, Row, Trial, TrialStatus
+from ckptctl.model.experiment import Experiment, Row, TrainableKind, Trial, TrialStatus
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.names import index_of
 from ckptctl.model.rows import columns
@@ -23,7 +23,8 @@ class StaleState(TrialRule):
     seconds or so, and after a failed attempt the state holds the result of the restored checkpoint
     again (`Ray 2.54 tune/experiment/trial.py`, `on_restore`). So for a trial that is not
     TERMINATED a save must be missing in the state as well: a row ahead that names a checkpoint, or
-    a folder, which neither a record nor the index covers.
+    a folder, which neither a record nor the index covers. The row of a class trainable is written
+    before the save, which may have failed: there only a folder counts.
 
     ## Why it matters
     A restore goes on from the state's latest checkpoint. It repeats iterations that are in the log
@@ -95,6 +96,10 @@ def _is_unknown(name: str, trial: Trial, recorded: set[str]) -> bool:
     return index is None or number is None or number > index.value
 
 
+def _proves_save(name: str, trial: Trial) -> bool:
+    return trial.kind is not TrainableKind.CLASS or any(c.name == name for c in trial.folders)
+
+
 def _unknown_rows(ahead: list[Row], trial: Trial) -> list[Row]:
     records = facts.all_records(trial)
     recorded = facts.own_names(trial, records)
@@ -103,7 +108,7 @@ def _unknown_rows(ahead: list[Row], trial: Trial) -> list[Row]:
         row
         for row in ahead
         if (
-            _is_unknown(row.name, trial, recorded)
+            _proves_save(row.name, trial) and _is_unknown(row.name, trial, recorded)
             if row.name is not None
             else row.checkpointed and (row.training_iteration or 0) > newest
         )

@@ -12,11 +12,11 @@ from tempfile import mkdtemp
 import pytest
 
 from ckptctl import api
-from ckptctl.model.finding import Severity
 from tests.judge.experiments import checkpoint_names
-from tests.judge.judge import MissingRay
+from tests.judge.judge import Judge, MissingRay
+from tests.policies import named
 from tests.policies.jobs import Job, python_of, run
-from tests.policies.scenarios import NAMING, V1, V2
+from tests.policies.scenarios import NAMING, PAUSED, V1, V2
 from tests.policies.uninstalled import mentions
 
 pytestmark = pytest.mark.judge
@@ -37,11 +37,11 @@ def asked(version: str) -> str:
 
 
 @cache
-def made(version: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
-    """What the scenarios of one Ray left, and what each ended with."""
+def made(part: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
+    """What the scenarios of one Ray, or a part of them, left, and what each ended with."""
     storage = Path(mkdtemp(prefix="policies-"))
-    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[version])]
-    answers = run(asked(version), jobs, v2=v2)
+    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[part])]
+    answers = run(asked(part.partition("-")[0]), jobs, v2=v2)
     named = (job["name"] + ("-restored" if job.get("restore") else "") for job in jobs)
     return storage, dict(zip(named, answers, strict=True))
 
@@ -53,39 +53,45 @@ def names(version: str, experiment: str) -> list[str]:
     return found
 
 
-def errors(place: Path) -> list[str]:
-    return [
-        f.message for _, own in api.audit(str(place)) for f in own if f.severity is Severity.ERROR
-    ]
+PAUSES = {job["name"] for job in PAUSED}
+HOOKED = [
+    (part, name)
+    for part, jobs in V1.items()
+    for name in dict.fromkeys(job["name"] for job in jobs)
+    if name in named.FOLDERS or name in PAUSES
+]
+
+
+@pytest.mark.parametrize(("part", "experiment"), HOOKED)
+def test_what_is_named_from_the_start_leaves_a_scan_nothing_to_find(
+    part: str, experiment: str
+) -> None:
+    storage, answers = made(part)
+    for answer in (answers[n] for n in (experiment, f"{experiment}-restored") if n in answers):
+        assert answer["error"] is None or "told to fail" in answer["error"]
+        assert answer["warnings"] == []
+    assert named.wrong(experiment, storage / experiment) == []
 
 
 @pytest.mark.parametrize("version", ["2.54.1", "2.9.3"])
-def test_a_class_trainable_is_numbered_by_its_iteration_also_when_it_is_restored(
-    version: str,
-) -> None:
-    expected = [f"checkpoint_{number:06d}" for number in range(5, 101, 5)]
-    assert names(version, "index") == expected
-    storage, answers = made(version)
-    assert answers["index-restored"]["error"] is None
-    assert errors(storage / "index") == []
+def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(version: str) -> None:
+    storage, _ = made(version)
+    with Judge(version) as judge:
+        (told,) = judge.read(storage / "restored")["from_path"].values()
+    assert told["error"] is None
+    found = {one["name"]: one["metrics"]["training_iteration"] for one in told["checkpoints"]}
+    assert found == {name: int(name[11:17]) for name in named.FOLDERS["restored"]}
 
 
 @V1_RAY
-def test_a_retried_function_is_named_from_the_start(version: str) -> None:
-    assert names(version, "function") == [
-        "checkpoint_000002-0.8333",
-        "checkpoint_000004-0.4500",
-        "checkpoint_000006-0.1429",
-    ]
-    storage, _ = made(version)
-    assert [f.code for _, own in api.audit(str(storage / "function")) for f in own] == []
-
-
-@V1_RAY
-def test_a_retried_class_trainable_is_named_and_the_right_folders_are_deleted(version: str) -> None:
-    assert names(version, "class") == ["checkpoint_000006-0.1429", "checkpoint_000007-0.3750"]
-    storage, _ = made(version)
-    assert errors(storage / "class") == []
+def test_the_driver_follows_answers_in_any_order_and_warns_of_another_name(version: str) -> None:
+    _, answers = made(version)
+    assert answers["answers"]["error"] is None
+    (told,) = answers["answers"]["warnings"]
+    assert told.startswith(
+        "trial trial: its result row names checkpoint_000006-b, and the save is called "
+        "checkpoint_000006-a; to mend the row: ckptctl reindex "
+    )
 
 
 @V1_RAY
@@ -101,7 +107,7 @@ def test_what_is_written_is_read_where_ckptctl_is_not_installed(version: str) ->
         "checkpoint_000004-0.4500",
         "checkpoint_000005",  # Ray's own, behind those that are there
     ]
-    assert errors(storage / "gone") == []
+    assert named.wrong("gone", storage / "gone") == []
 
 
 @V2_RAY

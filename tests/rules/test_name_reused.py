@@ -9,6 +9,7 @@ from tests.rules.builders import (
     experiment,
     folder,
     one,
+    row,
     rows,
     run,
 )
@@ -46,3 +47,15 @@ def test_evicted_folders_are_nobodys_trouble() -> None:
 def test_ray_2_7_may_predict_one_name_twice_for_a_class_trainable() -> None:
     trial = a_trial(1, log=rows(1, 1), kind=TrainableKind.CLASS)
     assert run("CKP108", experiment(trial, layout="ray-tune-2.7")) == []
+
+
+def test_the_row_of_a_class_trainable_whose_save_failed_is_no_save() -> None:
+    again = (row(0, None, 1), row(1, 1, 2), row(2, None, 1), row(3, 1, 2))
+    assert run("CKP108", a_trial(1, log=again, kind=TrainableKind.CLASS)) == []
+    (finding,) = run("CKP108", a_trial(1, log=again, kind=TrainableKind.FUNCTION))
+    assert "(iterations 2 and 2)" in finding.message
+
+
+def test_other_iterations_of_a_class_trainable_are_other_saves() -> None:
+    trial = a_trial(1, log=rows(None, 1, 1), kind=TrainableKind.CLASS)
+    assert "(iterations 2 and 3)" in one("CKP108", trial).message

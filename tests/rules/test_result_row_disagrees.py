@@ -53,3 +53,11 @@ def test_a_row_without_a_name_contradicts_nothing() -> None:
 def test_another_trials_record_is_not_in_this_log() -> None:
     trial = a_trial(0, latest=record(9, 1, trial="t2"), log=rows(0))
     assert run("CKP106", trial) == []
+
+
+def test_the_row_of_a_result_that_was_saved_twice_names_one_of_both() -> None:
+    twins = [record(1, 2, row=1), record(2, 2, row=1)]
+    assert run("CKP106", a_trial(1, 2, records=twins, log=rows(None, 2, None))) == []
+    assert run("CKP106", a_trial(1, 2, records=twins, log=rows(None, 1, None))) == []
+    wrong = one("CKP106", a_trial(1, 2, records=twins, log=rows(None, 3, None)))
+    assert "names checkpoint_000003" in wrong.message

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ckptctl.model.experiment import TrialStatus
+from ckptctl.model.experiment import TrainableKind, TrialStatus
 from tests.rules.builders import EMPTY, a_trial, commands, folder, one, record, row, rows, run
 
 RUNNING = TrialStatus.RUNNING
@@ -69,3 +69,21 @@ def test_a_result_that_was_taken_over_is_another_trials() -> None:
     assert run("CKP111", a_trial(0, latest=taken, log=rows(0, 1), state_iteration=1)) == []
     own = a_trial(0, latest=taken, log=rows(0, 1, 2), state_iteration=2)
     assert len(run("CKP111", own)) == 1
+
+
+def test_the_row_of_a_class_trainable_proves_no_save_without_its_folder() -> None:
+    def told(*folders: int, kind: TrainableKind) -> int:
+        trial = a_trial(
+            *folders,
+            index=0,
+            records=[0],
+            log=rows(None, 0, None, 1),
+            state_iteration=2,
+            status=RUNNING,
+            kind=kind,
+        )
+        return len(run("CKP111", trial))
+
+    assert told(0, kind=TrainableKind.CLASS) == 0
+    assert told(0, 1, kind=TrainableKind.CLASS) == 1
+    assert told(0, kind=TrainableKind.FUNCTION) == 1

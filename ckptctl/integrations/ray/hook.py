@@ -111,7 +111,10 @@ def _prepare() -> None:
     asks = hasattr(Experiment, "_storage_context_cls")
     if not asks or not hasattr(StorageContext, "_update_checkpoint_index"):
         raise _too_old(ray.__version__)
+    from ckptctl.integrations.ray.rows import name_rows
+
     _adopt_when_restored(Trial)
+    name_rows()
     _refuse_train_v2()
     _READY.append(True)
 

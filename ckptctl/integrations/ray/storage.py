@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 import ray
 from ray.train._internal.storage import StorageContext
 
-from ckptctl.integrations.ray.naming import Naming, Save, decide, iteration_in
+from ckptctl.integrations.ray.naming import Decision, Naming, Save, decide, iteration_in
 from ckptctl.model.experiment import TrainableKind
 from ckptctl.model.names import index_of
 
-_KEY = "checkpoint_dir_name"
+NAME_KEY = "checkpoint_dir_name"
+"""Of a result: the folder of its save."""
 _log = logging.getLogger("ckptctl")
 
 
@@ -36,6 +37,10 @@ class NamingStorage(StorageContext):
     """The name of the latest save."""
     ckptctl_base: int = 0
     """The training iteration at which this run of the trainable began."""
+    ckptctl_rows: bool | None = None
+    """On the driver: whether the result rows name the saves, as they did from the first one on."""
+    ckptctl_row: str | None = None
+    """On the driver: the name that the row of a save tells which is still to come."""
 
     @property
     def checkpoint_dir_name(self) -> str:
@@ -46,7 +51,7 @@ class NamingStorage(StorageContext):
         return str(StorageContext._make_checkpoint_dir_name(self.current_checkpoint_index))
 
     def _update_checkpoint_index(self, metrics: MutableMapping[str, Any]) -> None:
-        told = metrics.get(_KEY)
+        told = metrics.get(NAME_KEY)
         index = index_of(told) if isinstance(told, str) else None
         if index is not None and told is not None:
             if index > self.current_checkpoint_index:
@@ -54,18 +59,41 @@ class NamingStorage(StorageContext):
                 return
             if told == self.checkpoint_dir_name:
                 return  # registered once more, as a trial that pauses does
-        decision = decide(self.ckptctl_naming, self._save(metrics), self.current_checkpoint_index)
+            if self._is_driver():
+                return  # of two saves at once, and the answer to the later one came first
+        decision = self.decide(metrics, self.current_checkpoint_index)
         for note in decision.notes:
             _log.warning("trial %s: %s", self.trial_dir_name, note)
         self.current_checkpoint_index, self.ckptctl_name = decision.index, decision.name
         # A session writes it there itself; of a class trainable it is all that the driver gets.
-        metrics[_KEY] = decision.name
+        metrics[NAME_KEY] = decision.name
+
+    def decide(self, metrics: Mapping[str, Any], previous: int) -> Decision:
+        """What a save with these metrics is called that comes behind index `previous`."""
+        return decide(self.ckptctl_naming, self._save(metrics), previous)
 
     def _follow(self, index: int, name: str, metrics: MutableMapping[str, Any]) -> None:
+        self._compare(index, name)
         self.current_checkpoint_index, self.ckptctl_name = index, name
         self.ckptctl_base = iteration_in(dict(metrics)) or self.ckptctl_base
 
-    def _save(self, metrics: MutableMapping[str, Any]) -> Save:
+    def _compare(self, index: int, name: str) -> None:
+        """Say so where a save is called otherwise than its row, which is written before it."""
+        row, due = self.ckptctl_row, index_of(self.ckptctl_row or "")
+        if row is None or due is None or index < due:
+            return
+        self.ckptctl_row = None
+        if row != name:
+            _log.warning(
+                "trial %s: its result row names %s, and the save is called %s; to mend the row: "
+                "ckptctl reindex %s",
+                self.trial_dir_name,
+                row,
+                name,
+                self.experiment_fs_path,
+            )
+
+    def _save(self, metrics: Mapping[str, Any]) -> Save:
         session, trainable = _session(), self._trainable()
         iteration = iteration_in(dict(metrics))
         if iteration is None and trainable is not None:
@@ -80,6 +108,10 @@ class NamingStorage(StorageContext):
             kind=TrainableKind.CLASS if session is None else TrainableKind.FUNCTION,
             is_trainer=session is not None and session.world_rank is not None,
         )
+
+    def _is_driver(self) -> bool:
+        """Whether this copy is where saves are told, and not where one is made."""
+        return _session() is None and self._trainable() is None
 
     def _trainable(self) -> Any:
         """The trainable of this process whose context this is."""
@@ -133,7 +165,7 @@ def unhooked(storage: StorageContext) -> StorageContext:
     if not isinstance(storage, NamingStorage):
         return storage
     new = StorageContext.__new__(StorageContext)
-    own = ("ckptctl_naming", "ckptctl_name", "ckptctl_base")
+    own = ("ckptctl_naming", "ckptctl_name", "ckptctl_base", "ckptctl_row")
     new.__dict__.update({k: v for k, v in storage.__dict__.items() if k not in own})
     new.__dict__["ckptctl_naming"] = storage.ckptctl_naming.shown
     return new
@@ -154,7 +186,7 @@ def _session() -> Any:
     return get_session()
 
 
-def _trial_id(session: Any, trainable: Any, metrics: MutableMapping[str, Any]) -> str | None:
+def _trial_id(session: Any, trainable: Any, metrics: Mapping[str, Any]) -> str | None:
     if trainable is not None:
         return str(trainable.trial_id)
     info = getattr(session, "trial_info", None)

@@ -43,9 +43,12 @@ class Counted(tune.Trainable):
         if self.config.get("lacks") == self.done_steps:
             del metrics["loss"]
         clock = {"clock": self.done_steps} if self.config.get("clock") else {}
-        return {**metrics, **clock, "done": self.done_steps >= limit_of(self.config)}
+        asks = {"should_checkpoint": True} if self.done_steps == self.config.get("asks_at") else {}
+        return {**metrics, **clock, **asks, "done": self.done_steps >= limit_of(self.config)}
 
     def save_checkpoint(self, folder):
+        if self.config.get("fail_save_at") == self.done_steps:
+            fail_once({**self.config, "fail_at": 0}, self.done_steps)
         Path(folder, "state.json").write_text(json.dumps({"step": self.done_steps}))
 
     def load_checkpoint(self, folder):
@@ -84,8 +87,15 @@ def function(config):
 
 def settings_of(job):
     config = {"steps": job.get("steps", 6), "every": job.get("every", 1)}
-    config |= {"fail_at": job.get("fail_at"), "lacks": job.get("lacks")}
-    return config | {"marker": str(Path(job["storage"], f"{job['name']}-failed"))}
+    config |= {name: job.get(name) for name in ("asks_at", "fail_at", "fail_save_at", "lacks")}
+    folder = job.get("marks") or job["storage"]  # a bucket holds no such file
+    return config | {"marker": str(Path(folder, f"{job['name']}-failed"))}
+
+
+def place_of(job):
+    """Where the experiment lies; a bucket is told with its endpoint behind it."""
+    base, mark, endpoint = job["storage"].partition("?")
+    return f"{base}/{job['name']}{mark}{endpoint}"
 
 
 def run_config(job):
@@ -140,12 +150,20 @@ def population(job):
     return tuner(trainable, job, scheduler=scheduler, space=space)
 
 
+def halving(job):
+    """Trials that are paused at every rung, whose only saves are those of the pauses."""
+    from ray.tune.schedulers import HyperBandScheduler
+
+    scheduler = HyperBandScheduler("training_iteration", "loss", "min", 4, 2)
+    return tuner(Counted, job, scheduler=scheduler, num_samples=4)
+
+
 def restored(job):
     trainable = {"class": Counted, "function": function, "pbt": function}[job["kind"]]
     if job.get("of") == "class":
         trainable = Counted
     return tune.Tuner.restore(
-        str(Path(job["storage"], job["name"])),
+        place_of(job),
         trainable=trainable,
         resume_unfinished=True,
         resume_errored=True,
@@ -229,22 +247,23 @@ def xgboost_loop():
 
 
 def second_generation(job):
-    import ray.train
     from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 
     config = {**settings_of(job), "naming": job.get("naming"), "slow": job.get("slow")}
-    failures = ray.train.FailureConfig(max_failures=job.get("retries", 0))
-    return DataParallelTrainer(
-        v2_loop,
-        train_loop_config=config,
-        scaling_config=ray.train.ScalingConfig(num_workers=job.get("workers", 2)),
-        run_config=ray.train.RunConfig(
-            name=job["name"],
-            storage_path=job["storage"],
-            checkpoint_config=ray.train.CheckpointConfig(**job.get("config", {})),
-            failure_config=failures,
-        ),
+    return DataParallelTrainer(v2_loop, train_loop_config=config, **v2_configs(job))
+
+
+def v2_configs(job):
+    import ray.train
+
+    run = ray.train.RunConfig(
+        name=job["name"],
+        storage_path=job["storage"],
+        checkpoint_config=ray.train.CheckpointConfig(**job.get("config", {})),
+        failure_config=ray.train.FailureConfig(max_failures=job.get("retries", 0)),
     )
+    workers = ray.train.ScalingConfig(num_workers=job.get("workers", 2))
+    return {"run_config": run, "scaling_config": workers}
 
 
 def v2_loop(config):
@@ -289,11 +308,19 @@ def lightning(job):
     return lightning_runs.legacy(job) if RAY_VERSION < (2, 7) else lightning_runs.today(job)
 
 
+def answers(job):
+    import copies
+
+    return copies.Answers(job)
+
+
 MAKERS = {
+    "answers": answers,
     "lightning": lightning,
     "class": classes,
     "function": functions,
     "pbt": population,
+    "halving": halving,
     "trainer": data_parallel,
     "torch": torch,
     "xgboost": boosted,

@@ -1,5 +1,7 @@
 """Lightning under Ray: `LightningTrainer` of Ray 2.6, and the report callback of today."""
 
+import os
+
 import torch
 
 try:
@@ -7,7 +9,7 @@ try:
 except ImportError:
     import pytorch_lightning as pl
 
-from kinds import run_config, scaling
+from kinds import run_config, scaling, v2_configs
 
 
 class Tiny(pl.LightningModule):
@@ -52,6 +54,10 @@ def legacy(job):
 
 
 def loop(config):
+    if config["records"]:
+        from ckptctl.integrations.ray import record_ranking
+
+        record_ranking()
     from ray.train.lightning import RayDDPStrategy, RayLightningEnvironment
     from ray.train.lightning import RayTrainReportCallback, prepare_trainer
 
@@ -71,9 +77,9 @@ def loop(config):
 def today(job):
     from ray.train.torch import TorchTrainer
 
-    return TorchTrainer(
-        loop,
-        train_loop_config={"saver": job["saver"]},
-        scaling_config=scaling(),
-        run_config=run_config(job),
-    )
+    settings = {"saver": job["saver"], "records": job.get("records")}
+    if os.environ.get("RAY_TRAIN_V2_ENABLED") == "1":
+        configs = v2_configs({**job, "workers": 1})
+    else:
+        configs = {"run_config": run_config(job), "scaling_config": scaling()}
+    return TorchTrainer(loop, train_loop_config=settings, **configs)
