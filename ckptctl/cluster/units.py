@@ -38,7 +38,8 @@ class _Done(Struct, frozen=True, kw_only=True):
 
     where: str
     version: str = __version__
-    result: Raw = Raw()
+    result: Raw = Raw(b"\xc0")
+    """Of nothing, unless there is one."""
     failure: _Failure | None = None
 
 
