@@ -283,12 +283,16 @@ def _not_followed(experiment: Experiment, tree: Tree) -> Iterator[Unreadable]:
 
 def _demands(reader: Reader, place: _Place, asked: _Asked) -> Demands:
     """What is asked of the checkpoints of one experiment."""
+    by_workers = getattr(reader, "payloads", None)
+    ahead = by_workers(place.tree, place.prefix) if by_workers else None
 
     def look(path: str, size: int) -> str | None:
         from ckptctl.layouts.payload import why_torn
 
         if asked.watch is not None:
             asked.watch.read(path)
+        if ahead is not None and ahead.whole(path):
+            return None
         full = f"{place.prefix}/{path}" if place.prefix else path
         return why_torn(path, size, lambda: reader.open_read(full))
 

@@ -8,10 +8,12 @@ from typing import cast
 from msgspec import Struct
 
 from ckptctl.cluster.packed import Assembly, PackedFolders, pack
+from ckptctl.cluster.payloads import Payloads
 from ckptctl.cluster.place import Place, open_place, place_of, unseen
 from ckptctl.cluster.units import on_workers
 from ckptctl.cluster.workers import Workers
 from ckptctl.errors import LocationError
+from ckptctl.layouts.tree import Tree
 from ckptctl.storage.folders import Folder
 from ckptctl.storage.location import open_store
 from ckptctl.storage.parts import Divisible, Part
@@ -120,6 +122,10 @@ class ClusterReader(ReadOnly):
             for content in contents:
                 path, _ = next(paths)
                 yield self._try(path, limit, where) if content is None else content
+
+    def payloads(self, tree: Tree, prefix: str) -> Payloads:
+        """What workers say of the files of an experiment's checkpoints."""
+        return Payloads(self._workers, self._place, tree, prefix)
 
     def _try(self, path: str, limit: int, where: str) -> Exception:
         try:
