@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import signal
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from multiprocessing import resource_tracker
 from typing import Any
 
 import dask.config
-from distributed import Client, LocalCluster, default_client, wait
+from distributed import CancelledError, Client, LocalCluster, default_client
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
@@ -34,10 +38,11 @@ class DaskCluster:
             pass
         address = dask.config.get("scheduler-address", None)
         if address is None:
-            self._started = LocalCluster(
-                threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
-            self._opened = Client(self._started, set_as_default=False)
+            with _interrupts_held():
+                self._started = LocalCluster(
+                    threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                )
+                self._opened = Client(self._started, set_as_default=False)
         else:
             try:
                 self._opened = Client(address, timeout=_PATIENCE, set_as_default=False)
@@ -79,6 +84,20 @@ class DaskCluster:
         return self._client.submit(self._unit, unit, pure=False)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait for a moment; what is started in it never sees one.
+
+    It goes to all processes of a terminal, and workers would die of it, and say so.
+    """
+    resource_tracker.ensure_running()  # it would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _result(future: Any) -> Answer:
     try:
         answer: Answer = future.result()
@@ -87,7 +106,7 @@ def _result(future: Any) -> Answer:
             f"Dask gave a unit of work up: each worker that began it ended: {error.last_worker}",
             hint="look into the logs of the workers, for their memory above all",
         ) from error
-    except (CommClosedError, TimeoutError) as error:
+    except (CancelledError, CommClosedError, TimeoutError) as error:
         raise ClusterError(
             f"the Dask cluster is lost: {error}", hint="run it again when it is back"
         ) from error
@@ -96,4 +115,8 @@ def _result(future: Any) -> Answer:
 
 def _settle(futures: list[Any]) -> None:
     """Begun units come to their end: a copy may not go on behind our back."""
-    wait(futures, timeout=_PATIENCE)
+    until = time.monotonic() + _PATIENCE
+    for future in futures:
+        # What became of it nobody asks any more; a cluster that is lost has nothing to settle.
+        with suppress(Exception, CancelledError):
+            future.exception(timeout=max(0.0, until - time.monotonic()))
