@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from ckptctl.cluster import Answer
+from ckptctl.cluster import Answer, units
 from ckptctl.cluster.workers import carried
 
 
@@ -20,13 +21,15 @@ class Here:
         self.times = times
         self.around = around or (lambda do: do())
         self.done = 0
+        self.functions: Counter[str] = Counter()
 
-    def run(self, units: Iterable[bytes]) -> Iterator[Answer]:
+    def run(self, sent: Iterable[bytes]) -> Iterator[Answer]:
         perform = carried()
-        for unit in units:
+        for unit in sent:
             for _ in range(self.times):
                 answer = self.around(lambda unit=unit: perform(unit))  # type: ignore[misc]
             self.done += 1
+            self.functions[units._decode_unit(unit).function] += 1
             yield answer
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ckptctl import api
+from ckptctl.errors import ClusterError
 from ckptctl.integrations.dask.cluster import DaskCluster
 from tests.backends.conftest import Bucket
 from tests.backends.upload import experiment, objects, put
@@ -100,6 +101,25 @@ def test_workers_of_dask_that_end_half_way_change_nothing(filled: tuple[Bucket, 
     judge(told, log)
 
 
+@pytest.mark.backends
+@pytest.mark.xdist_group("backends")
+def test_a_unit_that_ends_each_worker_is_given_up(filled: tuple[Bucket, Path]) -> None:
+    import dask.config
+    from distributed import Client, LocalCluster
+
+    bucket, log = filled
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as own,
+        Client(own),
+    ):
+        for module, name, size in struck.SMALL:
+            patch.setattr(module, name, size)
+        with pytest.raises(ClusterError, match="each worker that began it ended"):
+            api.scan(bucket.url, executor=struck.Struck(DaskCluster(), log))
+
+
 def test_dask_is_started_for_a_call_and_answers_the_same() -> None:
     alone = ckptctl("scan", "--json", str(CORPUS))
     began = time.monotonic()
@@ -147,7 +167,6 @@ def test_a_worker_that_is_not_as_it_has_to_be_is_told(tmp_path: Path) -> None:
 def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import dask.config
 
-    from ckptctl.errors import ClusterError
     from ckptctl.integrations.dask import cluster
 
     monkeypatch.setattr(cluster, "_PATIENCE", 1.0)

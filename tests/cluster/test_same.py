@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ckptctl import api, liveness
 from ckptctl.cli.main import main
-from ckptctl.cluster import copies
+from ckptctl.cluster import Answer, copies
+from ckptctl.errors import ApplyError, ClusterError, StalePlanError
 from tests.backends.conftest import Bucket
 from tests.backends.upload import experiment, objects, put, put_folder
 from tests.cluster.here import Here
@@ -60,6 +62,22 @@ def test_what_a_disk_can_hold(
     alone = answer(capfd, "scan", "--json", str(place))
     assert "cut off" in alone[1] and "odd_" in alone[1]
     assert answer(capfd, "scan", "--json", str(place), "--executor", "dask") == alone
+
+
+def test_files_that_are_torn(here: Here, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    place = copy_of("ray-2.54.1-class_freq", tmp_path)
+    trial = next(p for p in place.iterdir() if p.is_dir())
+    folders = sorted(p for p in trial.iterdir() if p.is_dir())
+    for folder in folders:
+        (folder / "model.json").write_text("{}")
+    (folders[0] / "model.json").write_text('{"cut off')
+    (folders[1] / "weights.npz").write_bytes(b"PK\x03\x04 and no end")
+    alone = answer(capfd, "scan", "--json", "--deep", str(place))
+    assert "model.json" in alone[1] and "weights.npz" in alone[1]
+    assert answer(capfd, "scan", "--json", "--deep", str(place), "--executor", "dask") == alone
+    assert here.functions["payloads:look_into"] == 1
+    plain = answer(capfd, "scan", "--json", str(place), "--executor", "dask")
+    assert plain != alone and here.functions["payloads:look_into"] == 1
 
 
 @pytest.mark.parametrize("name", ["ray-2.54.1-class_freq", "killed--ray-2.54.1"])
@@ -132,3 +150,50 @@ def test_copies_in_a_bucket_and_the_way_back(
     assert here.done > done
     left = {path: data for path, data in objects(bucket).items() if ".ckptctl" not in path}
     assert left == before
+
+
+@pytest.mark.backends
+@pytest.mark.xdist_group("backends")
+def test_a_cluster_that_is_lost_leaves_an_apply_to_go_on_or_back(
+    s3: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Lost(Here):
+        def run(self, sent: Iterable[bytes]) -> Iterator[Answer]:
+            for answer in super().run(sent):
+                if self.done == 3:
+                    raise ClusterError("the cluster is lost")
+                yield answer
+
+    monkeypatch.setattr(copies, "_OBJECTS", 7)
+    put(s3, experiment(4, 5, 3))
+    before = objects(s3)
+    [found] = api.scan(s3.url)
+    plan = api.plan_rename(found, template=TEMPLATE)
+    for go_on in (False, True):
+        with pytest.raises(ApplyError, match="the cluster is lost") as raised:
+            api.apply(plan, allow_live=True, executor=Lost())
+        assert "ckptctl resume" in str(raised.value.hint)
+        if go_on:
+            assert api.resume(s3.url, executor=Here()).verified
+        assert api.undo(s3.url, allow_live=True).verified
+        left = {path: data for path, data in objects(s3).items() if ".ckptctl" not in path}
+        assert left == before
+
+
+@pytest.mark.backends
+@pytest.mark.xdist_group("backends")
+def test_what_lies_where_a_copy_is_to_be_stops_the_apply(s3: Bucket) -> None:
+    put(s3, experiment(2, 3, 2))
+    [found] = api.scan(s3.url)
+    plan = api.plan_rename(found, template=TEMPLATE)
+    target = f"{plan.moves[-1].target}/part-1.bin"
+
+    def around(do: Callable[[], Answer]) -> Answer:
+        put(s3, [(target, b"of somebody else")])
+        return do()
+
+    before = objects(s3)
+    with pytest.raises(StalePlanError, match="exists"):
+        api.apply(plan, allow_live=True, executor=Here(around=around))
+    left = {path: data for path, data in objects(s3).items() if ".ckptctl" not in path}
+    assert left == before | {target: b"of somebody else"}
