@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -210,6 +211,18 @@ def test_what_cannot_be_read_at_all_is_no_trouble_of_the_cluster(tmp_path: Path)
 def test_an_executor_that_there_is_not_is_refused_before_anything_is_read(name: str) -> None:
     with pytest.raises(UsageError, match="is not available"):
         api.scan("/nowhere", executor=name)
+
+
+def test_without_a_cluster_nothing_is_imported_for_one() -> None:
+    code = (
+        "import sys; from ckptctl.cli.main import main; code = main(sys.argv[1:]);"
+        "names = ('ckptctl.cluster', 'ckptctl.integrations', 'ray', 'dask', 'distributed');"
+        "sys.exit(code or [name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "latest", str(corpus(NAME))], capture_output=True, check=False
+    )
+    assert done.returncode == 1 and done.stderr == b"[]\n" and done.stdout
 
 
 def test_an_extra_that_is_missing_is_told_with_what_installs_it(

@@ -40,6 +40,8 @@ class RayCluster:
         address = os.environ.get(_ADDRESS)
         quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
         if not address:
+            # No unit has to do with accelerators, and Ray would warn of them.
+            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             ray.init(address="local", include_dashboard=False, **quiet)
         else:
             try:
