@@ -54,9 +54,10 @@ def list_part(item: Listing) -> Listed:
     """List a part, on a worker."""
     store = cast(Divisible, open_place(item.place))
     folders = store.list_part(item.part)
-    return Listed(
-        folders=None if folders is None else pack(folders), missing=store.missing(item.part)
-    )
+    # In a bucket it takes a request, and only a range that is not what it was can lack something.
+    doubtful = folders is None or item.part.folders
+    missing = store.missing(item.part) if doubtful else None
+    return Listed(folders=None if folders is None else pack(folders), missing=missing)
 
 
 def read_files(item: Reading) -> list[bytes | None]:

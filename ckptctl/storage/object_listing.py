@@ -56,17 +56,16 @@ async def list_part(service: Service, pace: Pace, prefix: str, part: Part, take:
 async def divide(service: Service, pace: Pace, prefix: str, most: int) -> tuple[Part, ...]:
     """Up to `most` parts of a listing, each of whole folders; none where it is not worth it.
 
-    Of folders that hold others, those are taken, as long as they are few.
+    Where folders are few, those in them are taken, too.
     """
     found: list[str] = []
     level = [prefix] if prefix else []
     for _ in range(_DEEPEST):
         inner = await asyncio.gather(*(_folders(service, pace, parent) for parent in level))
-        clear = [name for names in inner for name in _clear(names)]
-        if len(clear) < _FEWEST:
-            break
-        found, level = clear, [name for names in inner for name in names]
-        if len(level) >= most:
+        level = [name for names in inner for name in _clear(names)]
+        if len(level) >= max(len(found), _FEWEST):
+            found = level
+        if not level or len(level) >= most:
             break
     step = max(1, -(-len(found) // most))
     bounds = found[step::step]
