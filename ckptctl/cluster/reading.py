@@ -33,15 +33,6 @@ class Listing(Struct, frozen=True, kw_only=True):
     part: Part
 
 
-class Listed(Struct, frozen=True, kw_only=True):
-    """A part that was listed."""
-
-    folders: PackedFolders | None
-    """None where the part is no longer what it was."""
-    missing: str | None
-    """A folder that is not there."""
-
-
 class Reading(Struct, frozen=True, kw_only=True):
     """Files that are to be read."""
 
@@ -50,14 +41,10 @@ class Reading(Struct, frozen=True, kw_only=True):
     limit: int
 
 
-def list_part(item: Listing) -> Listed:
-    """List a part, on a worker."""
-    store = cast(Divisible, open_place(item.place))
-    folders = store.list_part(item.part)
-    # In a bucket it takes a request, and only a range that is not what it was can lack something.
-    doubtful = folders is None or item.part.folders
-    missing = store.missing(item.part) if doubtful else None
-    return Listed(folders=None if folders is None else pack(folders), missing=missing)
+def list_part(item: Listing) -> PackedFolders | None:
+    """List a part, on a worker; None where it is not what it was when it was divided."""
+    found = cast(Divisible, open_place(item.place)).list_part(item.part)
+    return None if found is None else pack(found)
 
 
 def read_files(item: Reading) -> list[bytes | None]:
@@ -100,13 +87,13 @@ class ClusterReader(ReadOnly):
         assembly = Assembly(division.known)
         listings = [Listing(place=self._place, part=part) for part in division.parts]
         found = on_workers(self._workers, list_part, listings, self.location)
-        for listing, (listed, where) in zip(listings, found, strict=True):
-            if listed.missing is not None and store.missing(listing.part) != listed.missing:
-                why = f"{listed.missing} is not there"
-                raise unseen(self._place.location, where, why)
-            if listed.folders is None:
+        for listing, (folders, where) in zip(listings, found, strict=True):
+            if folders is None:
+                if store.list_part(listing.part) is not None:
+                    why = f"what begins with {listing.part.begin} is not all there"
+                    raise unseen(self._place.location, where, why)
                 return store.list_folders()
-            assembly.add(listed.folders)
+            assembly.add(folders)
         return assembly.root()
 
     def read_many(

@@ -87,13 +87,10 @@ class LocalStore:
         return Division(known=known, parts=tuple(parts))
 
     def list_part(self, part: Part) -> Folder | None:
-        """Walk the folders of a part, each in its place."""
+        """Walk the folders of a part, each in its place; None where one is not there."""
         with self._translated("cannot read"):
-            return walk_some(self._root, part.folders)
-
-    def missing(self, part: Part) -> str | None:
-        """The first folder of a part that is none, or not there."""
-        return next((path for path in part.folders if not _is_folder(self._full(path))), None)
+            found = walk_some(self._root, part.folders)
+            return found if all(_is_folder(self._full(p)) for p in part.folders) else None
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""

@@ -49,8 +49,17 @@ async def list_part(service: Service, pace: Pace, prefix: str, part: Part, take:
         Answer: the service refuses.
         Unsorted: the part is not what it was divided into; some of it was given already.
     """
-    listing = _Listing(service, pace, prefix, take)
+    found = 0
+
+    def taken(blobs: Sequence[Blob]) -> None:
+        nonlocal found
+        found += len(blobs)
+        take(blobs)
+
+    listing = _Listing(service, pace, prefix, taken)
     await listing.between(part.after or prefix, part.until, sys.maxsize, part.first)
+    if part.first and not found:
+        raise Unsorted
 
 
 async def divide(service: Service, pace: Pace, prefix: str, most: int) -> tuple[Part, ...]:

@@ -138,12 +138,6 @@ class ObjectStore:
                 return None
         return collector.folders()
 
-    def missing(self, part: Part) -> str | None:
-        """The folder that a range begins with, where nothing is in it."""
-        with self._translated("cannot read"):
-            found, _ = self._call(lambda: self._service.page(part.first or self._start, None, 1))
-        return None if found else part.first[len(self._start) :].removesuffix("/")
-
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted; a bucket is listed whole either way."""
         return tuple(sorted({e.path for e in self.list_tree() if "/" not in e.path}))

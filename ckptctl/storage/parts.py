@@ -21,6 +21,11 @@ class Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first: str = ""
     """What its first key begins with."""
 
+    @property
+    def begin(self) -> str:
+        """What it begins with, for messages."""
+        return self.folders[0] if self.folders else self.first
+
 
 class Division(Struct, frozen=True, kw_only=True):
     """A listing that is divided."""
@@ -40,6 +45,3 @@ class Divisible(Protocol):
 
     def list_part(self, part: Part) -> Folder | None:
         """List one part, each folder in its place; None where it is not what it was."""
-
-    def missing(self, part: Part) -> str | None:
-        """A folder of a part that is not there, if there is one."""

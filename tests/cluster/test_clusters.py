@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -125,6 +126,29 @@ def test_dask_is_started_for_a_call_and_answers_the_same() -> None:
     began = time.monotonic()
     assert ckptctl("scan", "--json", str(CORPUS), "--executor", "dask") == alone
     print(f"{time.monotonic() - began:.1f} s")
+
+
+@pytest.mark.backends
+@pytest.mark.xdist_group("backends")
+def test_an_interrupt_at_a_terminal_ends_the_call_and_nothing_else_is_said(
+    filled: tuple[Bucket, Path],
+) -> None:
+    bucket, log = filled
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ckptctl", "scan", "--deep", bucket.url, "--executor", "dask"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # A worker reads logs.
+    while '"GET"' not in log.read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "interrupted: nothing was applied" in err and "Traceback" not in err
 
 
 @contextlib.contextmanager

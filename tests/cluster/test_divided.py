@@ -63,7 +63,7 @@ def test_trials_of_a_few_experiments_are_divided() -> None:
     assembly = Assembly(division.known)
     for part in division.parts:
         folder = store.list_part(part)
-        assert folder is not None and store.missing(part) is None
+        assert folder is not None
         assembly.add(pack(folder))
     assert told(assembly.root()) == told(store.list_folders())
 
@@ -73,10 +73,26 @@ def test_a_range_whose_folder_is_gone_is_no_longer_what_it_was() -> None:
     store = ObjectStore(service, "exp", root="s3://b/exp", location="s3://b/exp")
     division = store.divide(4)
     assert division is not None
-    part = division.parts[1]
-    del service.objects[f"{part.first}result.json"]
-    assert store.list_part(part) is None
-    assert store.missing(part) == part.first.removeprefix("exp/").removesuffix("/")
+    last = division.parts[-1]
+    for key in [key for key in service.objects if key > (last.after or "")]:
+        del service.objects[key]
+    assert [store.list_part(part) is None for part in division.parts] == [
+        *([False] * (len(division.parts) - 2)),
+        *(True, True),
+    ]
+
+
+def test_a_folder_on_a_disk_that_is_gone_is_no_longer_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_walk, "ENOUGH", 1)
+    (tmp_path / "trial").mkdir()
+    store = LocalStore(str(tmp_path))
+    division = store.divide(1)
+    assert division is not None and [p.folders for p in division.parts] == [("trial",)]
+    assert store.list_part(division.parts[0]) is not None
+    (tmp_path / "trial").rmdir()
+    assert store.list_part(division.parts[0]) is None
 
 
 @given(KEYS, st.integers(1, 20), st.sampled_from([1, 3, 256]))
@@ -94,6 +110,6 @@ def test_folders_on_a_disk_are_together_all_of_it(paths: list[str], most: int, e
         assembly = Assembly(division.known)
         for part in division.parts:
             walked = store.list_part(part)
-            assert walked is not None and store.missing(part) is None
+            assert walked is not None
             assembly.add(pack(walked))
         assert told(assembly.root()) == told(walk(place))

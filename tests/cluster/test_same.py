@@ -13,6 +13,7 @@ from ckptctl.cli.main import main
 from ckptctl.cluster import Answer, copies
 from ckptctl.errors import ApplyError, ClusterError, StalePlanError
 from tests.backends.conftest import Bucket
+from tests.backends.servers import Weed
 from tests.backends.upload import experiment, objects, put, put_folder
 from tests.cluster.here import Here
 from tests.support import CORPUS, DAMAGED, HEALTHY, copy_of, corpus
@@ -197,3 +198,23 @@ def test_what_lies_where_a_copy_is_to_be_stops_the_apply(s3: Bucket) -> None:
         api.apply(plan, allow_live=True, executor=Here(around=around))
     left = {path: data for path, data in objects(s3).items() if ".ckptctl" not in path}
     assert left == before | {target: b"of somebody else"}
+
+
+@pytest.mark.backends
+@pytest.mark.xdist_group("backends")
+def test_workers_that_see_another_bucket_are_told(s3: Bucket, divided: None) -> None:
+    files = dict(experiment(6, 3, 2))
+    put(s3, files.items())
+    last = [path for path in files if path.startswith("train_fn_00005/")]
+
+    def around(do: Callable[[], Answer]) -> Answer:
+        assert isinstance(s3.server, Weed)
+        for path in last:
+            s3.server.client.delete_object(Bucket="test", Key=f"{s3.place}/{path}")
+        try:
+            return do()
+        finally:
+            put(s3, ((path, files[path]) for path in last))
+
+    with pytest.raises(ClusterError, match=r"what begins with \S+/train_fn_0000\S+ is not all"):
+        api.scan(s3.url, executor=Here(around=around))
