@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from ckptctl import _version, api
+from ckptctl.cli import _settings
 from ckptctl.cluster import Answer, named, units
 from ckptctl.cluster.packed import Assembly, PackedFolders, pack
 from ckptctl.cluster.place import open_place, place_of
@@ -211,6 +212,10 @@ def test_what_cannot_be_read_at_all_is_no_trouble_of_the_cluster(tmp_path: Path)
 def test_an_executor_that_there_is_not_is_refused_before_anything_is_read(name: str) -> None:
     with pytest.raises(UsageError, match="is not available"):
         api.scan("/nowhere", executor=name)
+
+
+def test_the_command_line_names_the_executors_that_there_are() -> None:
+    assert set(_settings.EXECUTORS) == {"local", *named._HOMES} == set(named.EXECUTORS)
 
 
 def test_without_a_cluster_nothing_is_imported_for_one() -> None:
