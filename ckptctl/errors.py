@@ -4,6 +4,7 @@
     ├─ UsageError        2    bad arguments, config or template
     ├─ LocationError    10    missing, no permission, no driver, no experiment in it, no room
     ├─ LayoutError      10    no layout fits, or two fit equally well
+    ├─ ClusterError     10    the workers of a cluster cannot do what they are asked for
     ├─ JournalError     11    locked, an apply is pending, or a damaged journal
     ├─ StalePlanError   12    the experiment changed since the plan was made
     ├─ ApplyError       13    stopped part-way; nothing is lost
@@ -71,6 +72,16 @@ class LayoutError(CkptctlError):
 
     exit_code = ExitCode.LOCATION
     code = "layout"
+
+
+class ClusterError(CkptctlError):
+    """A cluster cannot be reached, or its workers cannot do what they are asked for.
+
+    That a worker cannot read something is no trouble of the experiment.
+    """
+
+    exit_code = ExitCode.LOCATION
+    code = "cluster"
 
 
 class JournalError(CkptctlError):

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +33,9 @@ from ckptctl.model.experiment import Experiment, RecordRole, Unreadable
 from ckptctl.storage.folders import Folder
 from ckptctl.storage.location import open_reader, parent_of
 from ckptctl.storage.store import Reader
+
+if TYPE_CHECKING:
+    from ckptctl.cluster import Workers
 
 _ENTRY = re.compile(r"[0-9]{4,}-[0-9a-f]{12}")
 """The name of a journal entry."""
@@ -82,6 +85,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
     stages: bool
     required: tuple[str, ...]
     watch: Watch | None
+    workers: Workers | None
 
 
 def scan(  # noqa: PLR0913 - keyword-only options
@@ -93,6 +97,7 @@ def scan(  # noqa: PLR0913 - keyword-only options
     stages: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
+    workers: Workers | None = None,
 ) -> tuple[Experiment, ...]:
     """Every experiment at or below `location`, in order of path.
 
@@ -100,11 +105,12 @@ def scan(  # noqa: PLR0913 - keyword-only options
     `collect_globals` also tells what a reader of the records has to import; `deep` looks into
     the headers of the files of checkpoints, and `required` are patterns of files that each
     checkpoint has to have. What Lightning left is read of one checkpoint of an experiment, and
-    with `stages` or `deep` of one checkpoint of every trial.
+    with `stages` or `deep` of one checkpoint of every trial. With `workers` these list and read.
 
     Raises:
         LocationError: it cannot be read, or no experiment is in it.
         LayoutError: `layout` is unknown, or two layouts fit equally well.
+        ClusterError: the workers do not see what is there.
     """
     asked = _Asked(
         collect_globals=collect_globals,
@@ -112,8 +118,9 @@ def scan(  # noqa: PLR0913 - keyword-only options
         stages=stages or deep,
         required=tuple(required),
         watch=watch,
+        workers=workers,
     )
-    reader = open_reader(location)
+    reader = _open(location, workers)
     listed = reader.list_folders()
     places = _places(listed, layout)
     sure = any(p.prefix == "" and p.match.confidence > ALONE for p in places)
@@ -130,6 +137,15 @@ def scan(  # noqa: PLR0913 - keyword-only options
     if watch is not None:
         watch.found(len(places))
     return tuple(_read(reader, place, asked, alone=len(places) == 1) for place in places)
+
+
+def _open(location: str, workers: Workers | None) -> Reader:
+    """A location for reading, by workers where there are some."""
+    if workers is None:
+        return open_reader(location)
+    from ckptctl.cluster import ClusterReader
+
+    return ClusterReader(location, workers)
 
 
 def _looks_like_trial(listed: Folder) -> bool:
@@ -226,6 +242,7 @@ def _read(reader: Reader, place: _Place, asked: _Asked, *, alone: bool = False) 
         root=_join(reader.root, place.prefix),
         collect_globals=asked.collect_globals,
         told=asked.watch.read if asked.watch else None,
+        read_many=getattr(reader, "read_many", None),
     )
     place.tree.demands = _demands(reader, place, asked)
     place.tree.releases = alone and not may_hold_payloads(place.tree)
@@ -266,12 +283,16 @@ def _not_followed(experiment: Experiment, tree: Tree) -> Iterator[Unreadable]:
 
 def _demands(reader: Reader, place: _Place, asked: _Asked) -> Demands:
     """What is asked of the checkpoints of one experiment."""
+    by_workers = getattr(reader, "payloads", None)
+    ahead = by_workers(place.tree, place.prefix) if by_workers else None
 
     def look(path: str, size: int) -> str | None:
         from ckptctl.layouts.payload import why_torn
 
         if asked.watch is not None:
             asked.watch.read(path)
+        if ahead is not None and ahead.whole(path):
+            return None
         full = f"{place.prefix}/{path}" if place.prefix else path
         return why_torn(path, size, lambda: reader.open_read(full))
 
@@ -285,7 +306,7 @@ def _experiment_around(reader: Reader, layout: str | None, asked: _Asked) -> Exp
         return None
     parent, name = above
     try:
-        outer = open_reader(parent)
+        outer = _open(parent, asked.workers)
         if not any(n.startswith(_STATE_PREFIX) for n in outer.list_names()):
             return None
         listed = outer.list_folders()

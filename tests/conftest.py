@@ -20,6 +20,7 @@ GROUPS = {
     "policies": "ray",
     "upgrades": "ray",
     "backends": "servers",
+    "cluster": "servers",
 }
 """Tests that share what is dear to start: with several workers, one works through each group."""
 _RAY = re.compile(r"\[(\d+\.\d+\.\d+)")

@@ -18,6 +18,7 @@ ORDER = (
     "storage",
     "diff",
     "layouts",
+    "cluster",
     "scanner",
     "stages",
     "migration",
@@ -45,6 +46,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("report/text.py", "cli"),
     "typer": ("cli",),
     "ray": ("integrations",),
+    "dask": ("integrations",),
+    "distributed": ("integrations",),
     "subprocess": ("cli",),
 }
 

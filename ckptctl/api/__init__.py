@@ -6,6 +6,7 @@ on first use, so that `import ckptctl` stays cheap.
 
 from __future__ import annotations
 
+from ckptctl.api._executor import Executor, dismiss, use
 from ckptctl.api.applying import (
     QUIET_PERIOD,
     apply,
@@ -47,12 +48,14 @@ from ckptctl.codec.reasons import reason_of
 
 __all__ = [
     "QUIET_PERIOD",
+    "Executor",
     "apply",
     "assert_clean",
     "audit",
     "best",
     "check",
     "diff",
+    "dismiss",
     "experiment_at",
     "experiments",
     "history",
@@ -78,4 +81,5 @@ __all__ = [
     "rules",
     "scan",
     "undo",
+    "use",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ckptctl.api._cost import cost
+from ckptctl.api._executor import LOCAL, Executor, copies_of, workers_of
 from ckptctl.errors import (
     Cancelled,
     CkptctlError,
@@ -37,27 +38,33 @@ def apply(
     quiet_period: float = QUIET_PERIOD,
     no_lock: bool = False,
     progress: Progress | None = None,
+    executor: Executor = LOCAL,
 ) -> Outcome:
     """Do what a plan says, with a journal; refuses a plan whose experiment has changed.
 
     `no_lock` goes on where the storage has no way to lock; where it has one, it is locked.
+    `executor` is who copies the objects of a bucket, as in `scan`.
     """
-    from ckptctl import executor
+    from ckptctl.executor import apply as carry_out
 
-    store = _writable(plan.location, allow_live=allow_live, quiet_period=quiet_period)
-    return executor.apply(store, plan, progress=progress, lock=_lock(store, no_lock=no_lock))
+    place = plan.location
+    store = _writable(place, allow_live=allow_live, quiet_period=quiet_period, executor=executor)
+    lock, copies = _lock(store, no_lock=no_lock), copies_of(place, store, executor)
+    return carry_out(store, plan, progress=progress, lock=lock, copies=copies)
 
 
-def plan_undo(location: str, *, plan_id: str | None = None) -> Plan | None:
+def plan_undo(
+    location: str, *, plan_id: str | None = None, executor: Executor = LOCAL
+) -> Plan | None:
     """Plan the way back from the last apply or the one that is named; None where there is none."""
-    from ckptctl import executor
+    from ckptctl.executor import entry_to_undo, inverse_plan
     from ckptctl.storage.location import open_reader
 
-    reader = open_reader(home(location))
-    entry = executor.entry_to_undo(reader, plan_id)
+    reader = open_reader(home(location, executor=executor))
+    entry = entry_to_undo(reader, plan_id)
     if entry is None:
         return None
-    plan = executor.inverse_plan(reader, entry)
+    plan = inverse_plan(reader, entry)
     return replace(plan, notes=(*plan.notes, *cost(plan, 0, reader.capabilities)))
 
 
@@ -69,44 +76,55 @@ def undo(
     quiet_period: float = QUIET_PERIOD,
     no_lock: bool = False,
     progress: Progress | None = None,
+    executor: Executor = LOCAL,
 ) -> Outcome:
     """Take back the last apply, or the one that is named."""
-    from ckptctl import executor
+    from ckptctl.executor import undo as take_back
 
-    store = _writable(home(location), allow_live=allow_live, quiet_period=quiet_period)
-    return executor.undo(store, plan_id, progress=progress, lock=_lock(store, no_lock=no_lock))
+    place = home(location, executor=executor)
+    store = _writable(place, allow_live=allow_live, quiet_period=quiet_period, executor=executor)
+    lock, copies = _lock(store, no_lock=no_lock), copies_of(place, store, executor)
+    return take_back(store, plan_id, progress=progress, lock=lock, copies=copies)
 
 
-def plan_resume(location: str) -> Plan | None:
+def plan_resume(location: str, *, executor: Executor = LOCAL) -> Plan | None:
     """Read what is to be finished; None where nothing is pending.
 
     The plan of the apply that was interrupted, or the way back where it was being taken back.
     """
-    from ckptctl import executor
+    from ckptctl.executor import inverse_plan
     from ckptctl.journal.records import unusable
     from ckptctl.journal.store import Journal
     from ckptctl.storage.location import open_reader
 
-    reader = open_reader(home(location))
+    reader = open_reader(home(location, executor=executor))
     journal = Journal(reader)
     entry = journal.pending()
     if entry is not None and entry.damage is not None:
         raise unusable(entry, location)
     if entry is not None and entry.rolling_back:
-        return executor.inverse_plan(reader, entry)
+        return inverse_plan(reader, entry)
     if entry is None:
         return None
     # Where it lay when the apply began is no place to write to now.
     return replace(journal.intent(entry.name).plan, location=reader.location)
 
 
-def resume(location: str, *, no_lock: bool = False, progress: Progress | None = None) -> Outcome:
+def resume(
+    location: str,
+    *,
+    no_lock: bool = False,
+    progress: Progress | None = None,
+    executor: Executor = LOCAL,
+) -> Outcome:
     """Finish an interrupted apply."""
-    from ckptctl import executor
+    from ckptctl.executor import resume as go_on
     from ckptctl.storage.location import open_store
 
-    store = open_store(home(location))
-    return executor.resume(store, progress=progress, lock=_lock(store, no_lock=no_lock))
+    place = home(location, executor=executor)
+    store = open_store(place)
+    lock, copies = _lock(store, no_lock=no_lock), copies_of(place, store, executor)
+    return go_on(store, progress=progress, lock=lock, copies=copies)
 
 
 def history(location: str) -> tuple[JournalEntry, ...]:
@@ -162,7 +180,7 @@ def interrupted(plans: Sequence[Plan]) -> Cancelled:
     return Cancelled(f"interrupted: {done}", hint=f"take it back with {backs}")
 
 
-def home(location: str) -> str:
+def home(location: str, *, executor: Executor = LOCAL) -> str:
     """Find the one experiment that a location names; its journal lies there."""
     from ckptctl import scanner
     from ckptctl.journal.paths import OWN
@@ -170,7 +188,8 @@ def home(location: str) -> str:
 
     if open_reader(location).stat(OWN) is not None:
         return location
-    found = tuple(e.location for e in scanner.scan(location))
+    read = scanner.scan(location, workers=workers_of(executor))
+    found = tuple(e.location for e in read)
     if len(found) != 1:
         raise UsageError(
             f"{location} holds {len(found)} experiments, and each has a journal of its own",
@@ -186,13 +205,15 @@ def looks_alive(
     experiment: Experiment | None = None,
     quiet_period: float = QUIET_PERIOD,
     clock: Callable[[], float] = time.time,
+    executor: Executor = LOCAL,
 ) -> RefusedError | None:
     """Say why a run may still be writing at `location`; None where nothing looks like it."""
     from ckptctl import scanner
     from ckptctl.api._alive import why_alive
 
     try:
-        found = (experiment,) if experiment else scanner.scan(location)
+        workers = workers_of(executor)
+        found = (experiment,) if experiment else scanner.scan(location, workers=workers)
         reasons = tuple(r for e in found for r in why_alive(e, clock(), quiet_period).values())
     except (LayoutError, JournalError):  # no run writes what cannot be told apart
         return None
@@ -206,13 +227,14 @@ def looks_alive(
     )
 
 
-def _writable(location: str, *, allow_live: bool, quiet_period: float) -> Store:
+def _writable(location: str, *, allow_live: bool, quiet_period: float, executor: Executor) -> Store:
     """Open an experiment for writing, unless a run may be writing there too."""
     from ckptctl.storage.location import open_store
 
-    refusal = None if allow_live else looks_alive(location, quiet_period=quiet_period)
-    if refusal is not None:
-        raise refusal
+    if not allow_live:
+        refusal = looks_alive(location, quiet_period=quiet_period, executor=executor)
+        if refusal is not None:
+            raise refusal
     return open_store(location)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ckptctl.api._executor import LOCAL, Executor, workers_of
 from ckptctl.errors import CkptctlError, LayoutError, LocationError, UsageError
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
@@ -28,14 +29,22 @@ def scan(
     deep: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
+    executor: Executor = LOCAL,
 ) -> tuple[Experiment, ...]:
     """Read every experiment under `location`, with all that its witnesses say.
 
     `deep` looks into the headers of the files of checkpoints; `required` are patterns of files
-    that each checkpoint has to have; `watch` is told how the reading goes on.
+    that each checkpoint has to have; `watch` is told how the reading goes on. `executor` is who
+    lists and reads: ``local``, ``ray``, ``dask``, or workers of your own.
     """
     whole = experiments(
-        location, layout=layout, trial=trial, deep=deep, required=required, watch=watch
+        location,
+        layout=layout,
+        trial=trial,
+        deep=deep,
+        required=required,
+        watch=watch,
+        executor=executor,
     )
     return tuple(narrow(e, trial) for e in whole)
 
@@ -50,6 +59,7 @@ def experiments(
     stages: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
+    executor: Executor = LOCAL,
 ) -> tuple[Experiment, ...]:
     """Read every experiment under `location` that has a matching trial, with all its trials."""
     from ckptctl import scanner
@@ -62,6 +72,7 @@ def experiments(
         stages=stages,
         required=required,
         watch=watch,
+        workers=workers_of(executor),
     )
     matching = tuple(e for e in found if trial is None or narrow(e, trial).trials)
     if not matching:
@@ -130,6 +141,7 @@ def audit(
     deep: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
+    executor: Executor = LOCAL,
 ) -> tuple[tuple[Experiment, tuple[Finding, ...]], ...]:
     """Scan and check; what is left out by `trial` was read all the same."""
     pairs = []
@@ -141,6 +153,7 @@ def audit(
         deep=deep,
         required=required,
         watch=watch,
+        executor=executor,
     ):
         view = narrow(whole, trial)
         kept = {t.dirname for t in view.trials} | {None}
@@ -168,12 +181,12 @@ def _matches(trial: Trial, glob: str) -> bool:
     return any(fnmatchcase(name, glob) for name in (trial.dirname, trial.trial_id) if name)
 
 
-def experiment_at(location: str) -> Experiment | None:
+def experiment_at(location: str, *, executor: Executor = LOCAL) -> Experiment | None:
     """Read the one experiment that lies right at a location; None where that cannot be told."""
     from ckptctl import scanner
 
     try:
-        found = scanner.scan(location)
+        found = scanner.scan(location, workers=workers_of(executor))
     except (LayoutError, LocationError):
         return None
     return next((e for e in found if e.location == location), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptctl.api._executor import LOCAL, Executor
 from ckptctl.api.reading import check, experiments, narrow
 from ckptctl.model.finding import Finding
 
@@ -20,6 +21,7 @@ def policy(
     layout: str | None = None,
     trial: str | None = None,
     watch: Watch | None = None,
+    executor: Executor = LOCAL,
 ) -> tuple[tuple[Stages, tuple[Finding, ...]], ...]:
     """Tell, stage by stage, which settings decide what is saved and kept, and what disagrees.
 
@@ -28,7 +30,10 @@ def policy(
     from ckptctl.stages.told import stages_of
 
     pairs = []
-    for whole in experiments(location, layout=layout, trial=trial, stages=True, watch=watch):
+    read = experiments(
+        location, layout=layout, trial=trial, stages=True, watch=watch, executor=executor
+    )
+    for whole in read:
         view = narrow(whole, trial)
         kept = {t.dirname for t in view.trials} | {None}
         found = check(whole, select=CODES)

@@ -31,6 +31,7 @@ class Consent(Struct, frozen=True, kw_only=True):
     quiet_period: float = 60.0
     no_lock: bool = False
     plan_out: str | None = None
+    executor: str = "local"
 
 
 def planned(
@@ -117,7 +118,10 @@ def _at_rest(
     kept: list[Planned] = []
     for experiment, plan in ready:
         refusal = api.looks_alive(
-            plan.location, experiment=experiment, quiet_period=consent.quiet_period
+            plan.location,
+            experiment=experiment,
+            quiet_period=consent.quiet_period,
+            executor=consent.executor,
         )
         if refusal is None:
             kept.append((experiment, plan))
@@ -191,6 +195,7 @@ def applying(consent: Consent) -> Act:
             quiet_period=consent.quiet_period,
             no_lock=consent.no_lock,
             progress=progress,
+            executor=consent.executor,
         )
 
     return act

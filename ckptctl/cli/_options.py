@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ckptctl.cli._console import Console
-from ckptctl.cli._settings import COLORS, Settings
+from ckptctl.cli._settings import COLORS, EXECUTORS, Settings
 from ckptctl.errors import UsageError
 from ckptctl.report import formats
 
@@ -183,6 +183,17 @@ AllowReorder = Annotated[
     ),
 ]
 
+# --- who does it --------------------------------------------------------------------------------
+
+Executor = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="|".join(EXECUTORS),
+        help="Who lists, reads and copies: this process, or the workers of a cluster.",
+    ),
+]
+
 # --- how to say it ------------------------------------------------------------------------------
 
 Format = Annotated[
@@ -258,6 +269,16 @@ def console(  # noqa: PLR0917 - in the order of the help
     return Console(
         form="json" if json else form, out=out, quiet=quiet, verbose=verbose, color=color
     )
+
+
+def executor(name: str) -> str:
+    """See that an executor is there, before anything is read."""
+    one_of("--executor", name, EXECUTORS)
+    if name != "local":
+        from ckptctl import api
+
+        api.use(name)
+    return name
 
 
 def settings(config: str | None) -> Settings:

@@ -31,6 +31,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     for_ray: str | None
     for_pyarrow: str | None
     deep: bool
+    executor: str
     html: str | None
 
 
@@ -96,6 +97,7 @@ def _gather(asked: Asked, console: Console, settings: Settings) -> tuple[Scan, l
                     for_ray=asked.for_ray,
                     for_pyarrow=asked.for_pyarrow,
                     deep=asked.deep,
+                    executor=asked.executor,
                     required=settings.required,
                     watch=watch,
                 )

@@ -13,6 +13,7 @@ from ckptctl.model.finding import Severity
 from ckptctl.report import formats
 
 LEVELS = ("error", "warning", "info", "never")
+EXECUTORS = ("local", "ray", "dask")
 COLORS = ("auto", "always", "never")
 
 
@@ -164,6 +165,7 @@ OPTIONS: Mapping[str, Option] = {
     "layout": Option(param="layout", check=_text),
     "select": Option(param="select", check=_list),
     "baseline": Option(param="baseline", check=_text),
+    "executor": Option(param="executor", check=_one_of(*EXECUTORS), default="local"),
 }
 
 TABLES: Mapping[str, Check] = {

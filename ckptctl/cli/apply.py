@@ -36,6 +36,7 @@ def apply(
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
     no_lock: o.NoLock = False,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -56,9 +57,11 @@ def apply(
         allow_live=allow_live,
         quiet_period=quiet_period,
         no_lock=no_lock,
+        executor=o.executor(executor),
     )
     plan = api.plan_from_json(_read(plan_file), source=plan_file)
-    return carry_out("apply", [(api.experiment_at(plan.location), plan)], console, consent)
+    found = api.experiment_at(plan.location, executor=executor)
+    return carry_out("apply", [(found, plan)], console, consent)
 
 
 def _read(path: str) -> bytes:

@@ -83,11 +83,20 @@ def _run(argv: list[str]) -> int:
             raise
         return _failed(error, argv)
     finally:
+        _dismiss()
         if collects:
             gc.enable()  # for whoever called us
     if code == ExitCode.CANCELLED:  # typer's own answer to Ctrl-C
         return _failed(Cancelled("interrupted: nothing was applied"), argv)
     return int(code or 0)
+
+
+def _dismiss() -> None:
+    """Stop the cluster that the call has started, if it did: the process ends without asking."""
+    if "ckptctl.cluster" in sys.modules:
+        from ckptctl import api
+
+        api.dismiss()
 
 
 def _failed(error: Exception, argv: list[str]) -> int:

@@ -65,6 +65,7 @@ def migrate(
     no_lock: o.NoLock = False,
     keep_going: o.KeepGoing = False,
     plan_out: o.PlanOut = None,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -90,6 +91,7 @@ def migrate(
         quiet_period=quiet_period,
         no_lock=no_lock,
         plan_out=plan_out,
+        executor=o.executor(executor),
     )
     required = o.settings(config).required
 
@@ -106,7 +108,11 @@ def migrate(
                 ),
             )
             for experiment in api.experiments(
-                location, layout=layout, collect_globals=True, required=required
+                location,
+                layout=layout,
+                collect_globals=True,
+                required=required,
+                executor=executor,
             )
         ]
 

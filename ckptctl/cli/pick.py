@@ -45,6 +45,7 @@ def latest(
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
     deep: o.Deep = False,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -59,7 +60,7 @@ def latest(
     console = o.console(form, json, out, quiet, verbose, color)
     picks = [
         (experiment, own, ref.path if ref else None)
-        for experiment in _read(location, layout, trial, deep, config)
+        for experiment in _read(location, layout, trial, deep, executor, config)
         for own, ref in api.latest(experiment, trial=trial)
     ]
     return give("latest", picks, console, "no complete checkpoint")
@@ -89,6 +90,7 @@ def best(
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
     deep: o.Deep = False,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -107,7 +109,7 @@ def best(
     if mode is not None:
         o.one_of("--mode", mode, ("min", "max"))
     picks = []
-    experiments = _read(location, layout, trial, deep, config)
+    experiments = _read(location, layout, trial, deep, executor, config)
     for experiment in experiments:
         for own, found in api.best(experiment, trial=trial, metric=metric, mode=mode):
             checkpoint = own.checkpoint(found.name) if found else None
@@ -118,10 +120,21 @@ def best(
     return code
 
 
-def _read(
-    location: str, layout: str | None, trial: str | None, deep: bool, config: str | None
+def _read(  # noqa: PLR0917 - in the order of the help
+    location: str,
+    layout: str | None,
+    trial: str | None,
+    deep: bool,
+    executor: str,
+    config: str | None,
 ) -> tuple[Experiment, ...]:
     from ckptctl import api
 
-    required = o.settings(config).required
-    return api.experiments(location, layout=layout, trial=trial, deep=deep, required=required)
+    return api.experiments(
+        location,
+        layout=layout,
+        trial=trial,
+        deep=deep,
+        required=o.settings(config).required,
+        executor=o.executor(executor),
+    )

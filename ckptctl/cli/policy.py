@@ -32,6 +32,7 @@ def policy(
     layout: o.LayoutName = None,
     trial: o.TrialGlob = None,
     fail_on: o.FailOn = "error",
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -54,8 +55,10 @@ def policy(
 
     limit = LEVELS.index(o.one_of("--fail-on", fail_on, LEVELS))
     console = o.console(form, json, out, quiet, verbose, color)
+    o.executor(executor)
     with counter(console) as watch:
-        found = as_text.Policy(told=api.policy(location, layout=layout, trial=trial, watch=watch))
+        told = api.policy(location, layout=layout, trial=trial, watch=watch, executor=executor)
+        found = as_text.Policy(told=told)
     if console.structured:
         console.write(renderers.POLICY[console.form](found))
     elif quiet:

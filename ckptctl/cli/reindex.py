@@ -61,6 +61,7 @@ def reindex(
     no_lock: o.NoLock = False,
     keep_going: o.KeepGoing = False,
     plan_out: o.PlanOut = None,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -87,6 +88,7 @@ def reindex(
         quiet_period=quiet_period,
         no_lock=no_lock,
         plan_out=plan_out,
+        executor=o.executor(executor),
     )
     settings = o.settings(config)
     chosen = policy(by, settings)
@@ -106,7 +108,12 @@ def reindex(
                 ),
             )
             for experiment in api.experiments(
-                location, layout=layout, trial=trial, deep=deep, required=settings.required
+                location,
+                layout=layout,
+                trial=trial,
+                deep=deep,
+                required=settings.required,
+                executor=executor,
             )
         ]
 

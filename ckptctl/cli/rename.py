@@ -51,6 +51,7 @@ def rename(
     no_lock: o.NoLock = False,
     keep_going: o.KeepGoing = False,
     plan_out: o.PlanOut = None,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -80,6 +81,7 @@ def rename(
         quiet_period=quiet_period,
         no_lock=no_lock,
         plan_out=plan_out,
+        executor=o.executor(executor),
     )
 
     def make(location: str) -> list[Planned]:
@@ -95,7 +97,11 @@ def rename(
                 ),
             )
             for experiment in api.experiments(
-                location, layout=layout, trial=trial, required=settings.required
+                location,
+                layout=layout,
+                trial=trial,
+                required=settings.required,
+                executor=executor,
             )
         ]
 

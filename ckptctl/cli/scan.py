@@ -66,6 +66,7 @@ def scan(
             rich_help_panel="Output",
         ),
     ] = None,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -95,6 +96,7 @@ def scan(
         for_ray=for_ray,
         for_pyarrow=for_pyarrow,
         deep=deep,
+        executor=o.executor(executor),
         html=html,
     )
     return carry_out(asked, console, o.settings(config))

@@ -53,6 +53,7 @@ def undo(
     allow_live: o.AllowLive = False,
     quiet_period: o.QuietPeriod = 60.0,
     no_lock: o.NoLock = False,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -76,6 +77,7 @@ def undo(
         check=check,
         allow_live=allow_live,
         quiet_period=quiet_period,
+        executor=o.executor(executor),
     )
 
     def act(plan: Plan, progress: Bar | None) -> Outcome:
@@ -86,10 +88,13 @@ def undo(
             quiet_period=quiet_period,
             no_lock=no_lock,
             progress=progress,
+            executor=executor,
         )
 
-    plan = api.plan_undo(location, plan_id=plan_id)
-    plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
+    plan = api.plan_undo(location, plan_id=plan_id, executor=executor)
+    plans = []
+    if plan is not None:
+        plans = [(api.experiment_at(plan.location, executor=executor), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is left to undo")])
     return carry_out("undo", plans, console, consent, act=act, closes=True)
@@ -101,6 +106,7 @@ def resume(
     dry_run: o.DryRun = False,
     yes: o.Yes = False,
     no_lock: o.NoLock = False,
+    executor: o.Executor = "local",
     form: o.Format = "text",
     json: o.Json = False,
     out: o.OutFile = None,
@@ -118,13 +124,15 @@ def resume(
     from ckptctl.cli._progress import Bar
 
     console = o.console(form, json, out, quiet, verbose, color)
-    consent = Consent(dry_run=dry_run, yes=yes, allow_live=True)
+    consent = Consent(dry_run=dry_run, yes=yes, allow_live=True, executor=o.executor(executor))
 
     def act(plan: Plan, progress: Bar | None) -> Outcome:
-        return api.resume(plan.location, no_lock=no_lock, progress=progress)
+        return api.resume(plan.location, no_lock=no_lock, progress=progress, executor=executor)
 
-    plan = api.plan_resume(location)
-    plans = [] if plan is None else [(api.experiment_at(plan.location), plan)]
+    plan = api.plan_resume(location, executor=executor)
+    plans = []
+    if plan is not None:
+        plans = [(api.experiment_at(plan.location, executor=executor), plan)]
     if plan is None:
         console.note([line(f"{location}: nothing is pending")])
     return carry_out("resume", plans, console, consent, act=act, closes=True)

@@ -23,7 +23,7 @@ from ckptctl.executor.fresh import check_fresh, check_results, made_folders, sta
 from ckptctl.executor.inverse import choose, inverse
 from ckptctl.executor.locate import locate
 from ckptctl.executor.run import Run
-from ckptctl.executor.work import Clock, Progress, Terms, Work, at_work, half_done, ways_out
+from ckptctl.executor.work import Clock, Copies, Progress, Terms, Work, at_work, half_done, ways_out
 from ckptctl.journal.course import Course, course_of
 from ckptctl.journal.format import plan_id_of
 from ckptctl.journal.lock import utc
@@ -39,13 +39,14 @@ from ckptctl.verify import unlike
 _STOPPERS = (CkptctlError, OSError, KeyboardInterrupt)
 
 
-def apply(
+def apply(  # noqa: PLR0913 - keyword-only options
     store: Store,
     plan: Plan,
     *,
     clock: Clock = time.time,
     progress: Progress | None = None,
     lock: bool = True,
+    copies: Copies | None = None,
 ) -> Outcome:
     """Do what a plan says, or nothing.
 
@@ -55,6 +56,7 @@ def apply(
         clock: seconds since the epoch.
         progress: told of each step.
         lock: False only where the storage cannot lock and nothing else writes there.
+        copies: who copies the objects of a bucket, if not its store.
 
     Raises:
         RefusedError: the plan has refusals, or cannot be done in its order.
@@ -76,7 +78,7 @@ def apply(
     course = _course(store, plan)
     if not plan.steps:
         return Outcome(applied=False, steps_done=0, verified=True)
-    with at_work(store, Terms(clock=clock, progress=progress, lock=lock)) as work:
+    with at_work(store, Terms(clock=clock, progress=progress, lock=lock, copies=copies)) as work:
         return _apply(work, course)
 
 
@@ -86,6 +88,7 @@ def resume(
     clock: Clock = time.time,
     progress: Progress | None = None,
     lock: bool = True,
+    copies: Copies | None = None,
 ) -> Outcome:
     """Finish an interrupted apply (or its way back) from the journal alone.
 
@@ -94,7 +97,7 @@ def resume(
         ApplyError: something is neither as before nor as after a step, or stopped again.
         Cancelled: interrupted again.
     """
-    with at_work(store, Terms(clock=clock, progress=progress, lock=lock)) as work:
+    with at_work(store, Terms(clock=clock, progress=progress, lock=lock, copies=copies)) as work:
         journal = Journal(store)
         entry = journal.pending()
         if entry is None:
@@ -104,13 +107,14 @@ def resume(
         return _backward(run) if entry.rolling_back else _forward(run, again=True)
 
 
-def undo(
+def undo(  # noqa: PLR0913 - keyword-only options
     store: Store,
     plan_id: str | None = None,
     *,
     clock: Clock = time.time,
     progress: Progress | None = None,
     lock: bool = True,
+    copies: Copies | None = None,
 ) -> Outcome:
     """Take an apply back, or do one again by taking its undo back.
 
@@ -124,7 +128,7 @@ def undo(
         ApplyError: stopped part-way.
         Cancelled: interrupted.
     """
-    with at_work(store, Terms(clock=clock, progress=progress, lock=lock)) as work:
+    with at_work(store, Terms(clock=clock, progress=progress, lock=lock, copies=copies)) as work:
         journal = Journal(store)
         entry = choose(journal, plan_id, store.location)
         if entry is None:

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import cast
 
 from ckptctl.errors import StalePlanError
 from ckptctl.executor.run import Run
-from ckptctl.executor.work import Transfer
+from ckptctl.executor.work import Copies, Transfer
 from ckptctl.journal.scene import Standing
 from ckptctl.journal.store import BACKWARD, FORWARD
 from ckptctl.model.experiment import RecordKind
@@ -211,13 +212,16 @@ class BulkRun(Run):
         total = sum(entry.size for entry, _ in pairs)
         if self.done == 0:
             self._trying = pairs
+        copies: Copies = self.work.copies or self._bulk
         try:
-            for entry in self._bulk.copy(pairs):
-                done, size = done + 1, size + entry.size
-                if progress is not None:
-                    progress.transfer(done, len(pairs), size, total)
-                self.work.between()
-            if self._bulk.unchecked:
+            # What is on its way when this is left comes to its end before.
+            with closing(cast(Generator[Entry], copies.copy(pairs))) as copied:
+                for entry in copied:
+                    done, size = done + 1, size + entry.size
+                    if progress is not None:
+                        progress.transfer(done, len(pairs), size, total)
+                    self.work.between()
+            if copies.unchecked:
                 self._look_at(pairs, self._look(moves))
         except StalePlanError:
             self._take_copies_back()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
@@ -18,7 +18,7 @@ from ckptctl.executor.process import is_dead, this_process
 from ckptctl.journal import lock as locks
 from ckptctl.journal.lock import Held
 from ckptctl.journal.records import JournalEntry, unusable
-from ckptctl.storage.store import Store
+from ckptctl.storage.store import Entry, Store
 
 Clock = Callable[[], float]
 """Seconds since the epoch."""
@@ -45,6 +45,17 @@ class Transfer(Protocol):
         """So many objects of so many are copied, and so many bytes of so many."""
 
 
+class Copies(Protocol):
+    """Who copies the objects of a bucket: its store, or others for it."""
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether copies were made whose content is to be compared."""
+
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+        """Copy objects to paths where nothing is; each comes back once it is copied."""
+
+
 class Silent:
     """Progress that nobody sees."""
 
@@ -67,6 +78,8 @@ class Work:
     progress: Progress
     held: Held | None
     interrupted: Callable[[], bool]
+    copies: Copies | None = None
+    """Who copies, if not the store."""
 
     def between(self) -> None:
         """Between two store calls: stop if we were asked to, and keep the lock fresh."""
@@ -83,11 +96,12 @@ class Work:
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """How to work: by which clock, whom to tell, and whether under the lock."""
+    """How to work: by which clock, whom to tell, whether under the lock, and who copies."""
 
     clock: Clock
     progress: Progress | None = None
     lock: bool = True
+    copies: Copies | None = None
 
 
 @contextmanager
@@ -114,6 +128,7 @@ def at_work(store: Store, terms: Terms) -> Iterator[Work]:
             progress=terms.progress or Silent(),
             held=held,
             interrupted=interrupted,
+            copies=terms.copies,
         )
         try:
             yield work

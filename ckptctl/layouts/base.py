@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, ClassVar, Protocol
 
 from msgspec import Struct
@@ -26,6 +26,8 @@ LONGEST_LINE = 64 * 1024 * 1024
 """Bytes of one line of a log: longer ones are no rows of Ray, and would take as much memory."""
 PIECE = 4 * 1024 * 1024
 """Bytes of a log that are read at once."""
+ReadMany = Callable[[Sequence[tuple[str, int]], int], Iterator[bytes | Exception]]
+"""Reads files, by path and size, up to a limit: what is in each, or why it cannot be read."""
 _KEPT = 32 * 1024 * 1024
 """Bytes of logs of one experiment that are kept, so as not to read them again."""
 _AHEAD = 16
@@ -66,9 +68,11 @@ class Source:
         root: str,
         collect_globals: bool = False,
         told: Callable[[str], None] | None = None,
+        read_many: ReadMany | None = None,
     ) -> None:
         self._reader = reader
         self._told = told
+        self._read_many = read_many
         self._tree = tree
         self._prefix = f"{prefix}/" if prefix else ""
         self.location = location
@@ -88,6 +92,11 @@ class Source:
 
         A store that answers many requests at once is asked for the next few meanwhile.
         """
+        if self._read_many is not None:
+            self._coming = deque(path for path in paths if not self._is_long(path))
+            files = [(self._prefix + path, self._size(path)) for path in self._coming]
+            self._found = self._read_many(files, limit)
+            return
         at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
         if at_once > 1:
             self._coming = deque(path for path in paths if not self._is_long(path))
@@ -111,8 +120,11 @@ class Source:
         return found
 
     def _is_long(self, path: str) -> bool:
+        return self._size(path) > PIECE
+
+    def _size(self, path: str) -> int:
         entry = self._tree.file(path)
-        return entry is not None and entry.size > PIECE
+        return entry.size if entry is not None else 0
 
     def _pieces(self, path: str, limit: int) -> Iterator[bytes]:
         """A log in pieces of whole lines.

@@ -14,13 +14,16 @@ from msgspec.structs import replace
 from ckptctl.errors import LocationError
 from ckptctl.storage import local_files
 from ckptctl.storage.folders import Folder
-from ckptctl.storage.local_walk import HIDING, walk
+from ckptctl.storage.local_walk import HIDING, frontier, walk, walk_some
+from ckptctl.storage.parts import Division, Part
 from ckptctl.storage.store import Capabilities, Entry
 from ckptctl.storage.trouble import trouble
 
 _CAPABILITIES = Capabilities(
     atomic_rename=True, atomic_replace=True, conditional_create=True, directories=True
 )
+_FOLDERS = 256
+"""In one part of a listing, at most: a part that is lost is walked again."""
 
 
 class LocalStore:
@@ -71,6 +74,23 @@ class LocalStore:
         """Every entry, as folders within folders; what vanishes meanwhile is left out."""
         with self._translated("cannot read"):
             return walk(self._root)
+
+    def divide(self, most: int) -> Division | None:
+        """Divide what lies in folders that are not looked into yet; the first levels are."""
+        with self._translated("cannot read"):
+            known, folders = frontier(self._root)
+        size = min(max(1, -(-len(folders) // most)), _FOLDERS)
+        parts = (
+            Part(folders=tuple(some))
+            for some in (folders[n : n + size] for n in range(0, len(folders), size))
+        )
+        return Division(known=known, parts=tuple(parts))
+
+    def list_part(self, part: Part) -> Folder | None:
+        """Walk the folders of a part, each in its place; None where one is not there."""
+        with self._translated("cannot read"):
+            found = walk_some(self._root, part.folders)
+            return found if all(_is_folder(self._full(p)) for p in part.folders) else None
 
     def list_names(self) -> tuple[str, ...]:
         """The names directly in the root, sorted."""

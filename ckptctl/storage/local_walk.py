@@ -6,12 +6,16 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Sequence
 
-from ckptctl.storage.folders import Census, Folder, Shelf
+from ckptctl.storage.folders import Census, Folder, Shelf, put
 
 _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
 BY_DESCRIPTOR = os.scandir in os.supports_fd and hasattr(os, "O_DIRECTORY")
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_DEEPEST = 3
+ENOUGH = 256
+"""Folders of one level that are worth being divided."""
 
 HIDING = {
     errno.EACCES: "no permission",
@@ -30,23 +34,71 @@ def walk(start: str) -> Folder:
         OSError: `start` itself cannot be listed, or the disk fails.
     """
     root = Folder()
+    return _walk(root, [(start, root)])
+
+
+def walk_some(start: str, paths: Sequence[str]) -> Folder:
+    """The same below some folders of `start`, each in its place; one that is gone is empty."""
+    root = Folder()
+    waiting = []
+    for path in paths:
+        here = root
+        for name in map(sys.intern, path.split("/")):
+            inner = here.folders.get(name)
+            if inner is None:
+                put(here, name, inner := Folder())
+            here = inner
+        waiting.append((f"{start}/{path}", here))
+    return _walk(root, waiting)
+
+
+def frontier(start: str) -> tuple[Folder, list[str]]:
+    """The first levels of a tree, and the folders in them that were not looked into, by path.
+
+    A level of many folders is one of trials, or of checkpoints, and left to others.
+
+    Raises:
+        OSError: `start` itself cannot be listed, or the disk fails.
+    """
+    root = Folder()
+    shelf = Shelf()
+    level = [("", root)]
+    for depth in range(_DEEPEST):
+        if depth and len(level) >= ENOUGH:
+            break
+        for path, here in level:
+            _try(f"{start}/{path}" if path else start, here, [], shelf, sure=here is root)
+        level = [
+            (f"{path}/{name}" if path else name, inner)
+            for path, here in level
+            for name, inner in here.folders.items()
+        ]
+    return root, sorted(path for path, _ in level)
+
+
+def _walk(root: Folder, waiting: list[tuple[str, Folder]]) -> Folder:
     shelf = Shelf()
     odd = False
-    waiting = [(start, root)]
     while waiting:
         path, here = waiting.pop()
-        try:
-            _list_at(path, here, waiting, shelf)
-            odd = odd or bool(here.odd)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            if here is root or error.errno not in HIDING:
-                raise
-            here.unreadable = HIDING[error.errno]
-            odd = True
+        _try(path, here, waiting, shelf, sure=here is root)
+        odd = odd or bool(here.odd or here.unreadable)
     root.census = Census(shelf.shapes, odd)
     return root
+
+
+def _try(
+    path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf, *, sure: bool
+) -> None:
+    """List one folder, which has to be `sure` to be readable."""
+    try:
+        _list_at(path, here, waiting, shelf)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        if sure or error.errno not in HIDING:
+            raise
+        here.unreadable = HIDING[error.errno]
 
 
 def _list_at(path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf) -> None:

@@ -8,9 +8,11 @@ side: one request more for each range, since its last page goes beyond it.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from itertools import pairwise
 
+from ckptctl.storage.parts import Part
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.service import Blob, Service
 
@@ -38,6 +40,58 @@ async def list_blobs(service: Service, pace: Pace, prefix: str, take: Take) -> N
         Unsorted: some were given already; `list_in_turn` has to begin anew.
     """
     await _Listing(service, pace, prefix, take).between(None, None, _ALONE)
+
+
+async def list_part(service: Service, pace: Pace, prefix: str, part: Part, take: Take) -> None:
+    """The same for a part of it.
+
+    Raises:
+        Answer: the service refuses.
+        Unsorted: the part is not what it was divided into; some of it was given already.
+    """
+    found = 0
+
+    def taken(blobs: Sequence[Blob]) -> None:
+        nonlocal found
+        found += len(blobs)
+        take(blobs)
+
+    listing = _Listing(service, pace, prefix, taken)
+    await listing.between(part.after or prefix, part.until, sys.maxsize, part.first)
+    if part.first and not found:
+        raise Unsorted
+
+
+async def divide(service: Service, pace: Pace, prefix: str, most: int) -> tuple[Part, ...]:
+    """Up to `most` parts of a listing, each of whole folders; none where it is not worth it.
+
+    Where folders are few, those in them are taken, too.
+    """
+    found: list[str] = []
+    level = [prefix] if prefix else []
+    for _ in range(_DEEPEST):
+        inner = await asyncio.gather(*(_folders(service, pace, parent) for parent in level))
+        level = [name for names in inner for name in _clear(names)]
+        if len(level) >= max(len(found), _FEWEST):
+            found = level
+        if not level or len(level) >= most:
+            break
+    step = max(1, -(-len(found) // most))
+    bounds = found[step::step]
+    ends = pairwise((None, *bounds, None))
+    parts = tuple(Part(after=low, until=high, first=low or "") for low, high in ends)
+    return parts if bounds else ()
+
+
+async def _folders(service: Service, pace: Pace, parent: str) -> list[str]:
+    found: list[str] = []
+    after = parent
+    while True:
+        names = await retrying(lambda after=after: service.folders(parent, after, _PAGE), pace)  # type: ignore[misc]
+        found += [name for name in names if name > after]
+        if len(names) < _PAGE:
+            return found
+        after = f"{names[-1].removesuffix('/')}0"  # what comes behind all that is in it
 
 
 async def list_in_turn(service: Service, pace: Pace, prefix: str, take: Take) -> None:
@@ -104,19 +158,24 @@ class _Listing:
                 lambda parent=parent: self._service.folders(parent, last, _PAGE),  # type: ignore[misc]
                 self._pace,
             )
-            names = ["", *(name.removesuffix("/") for name in found), ""]
-            # Where one name begins another, services do not agree on which comes first.
-            clear = [
-                name
-                for before, name, behind in zip(names, names[1:], names[2:], strict=False)
-                if last < name < (until or name + "/")
-                and not (before and name.startswith(before))
-                and not behind.startswith(name)
-            ]
+            clear = [name for name in _clear(found) if last < name[:-1] < (until or name)]
             if len(clear) >= _FEWEST:
                 step = max(1, -(-len(clear) // _RANGES))
-                return [f"{name}/" for name in clear[step - 1 :: step]]
+                return clear[step - 1 :: step]
         return ()
+
+
+def _clear(folders: Sequence[str]) -> list[str]:
+    """Those of neighbours that come in the same place for every service.
+
+    Where one name begins another, services do not agree on which comes first.
+    """
+    names = ["", *(name.removesuffix("/") for name in folders), ""]
+    return [
+        f"{name}/"
+        for before, name, behind in zip(names, names[1:], names[2:], strict=False)
+        if not (before and name.startswith(before)) and not behind.startswith(name)
+    ]
 
 
 def _are_in_order(keys: Sequence[str], last: str | None, first: str) -> bool:

@@ -12,7 +12,15 @@ from ckptctl.errors import CkptctlError, LocationError, StalePlanError
 from ckptctl.storage import copying
 from ckptctl.storage.folders import Collector, Folder
 from ckptctl.storage.loop import each, wait_for
-from ckptctl.storage.object_listing import Take, Unsorted, list_blobs, list_in_turn
+from ckptctl.storage.object_listing import (
+    Take,
+    Unsorted,
+    divide,
+    list_blobs,
+    list_in_turn,
+    list_part,
+)
+from ckptctl.storage.parts import Division, Part
 from ckptctl.storage.ranged import Ranged
 from ckptctl.storage.retrying import Pace, retrying
 from ckptctl.storage.service import ABSENT, UNTOLD, Answer, Blob, Conflict, Service, TooLong
@@ -112,6 +120,22 @@ class ObjectStore:
         """Every entry, as folders within folders."""
         collector = _Folders(len(self._start))
         self._list(self._start, collector.take, collector.clear)
+        return collector.folders()
+
+    def divide(self, most: int) -> Division | None:
+        """Divide the listing into ranges of keys, each of whole folders."""
+        with self._translated("cannot read"):
+            parts = wait_for(divide(self._service, self._pace, self._start, most))
+        return Division(known=Folder(), parts=parts) if parts else None
+
+    def list_part(self, part: Part) -> Folder | None:
+        """List one range, each folder in its place; None where it is not what it was."""
+        collector = _Folders(len(self._start))
+        with self._translated("cannot read"):
+            try:
+                wait_for(list_part(self._service, self._pace, self._start, part, collector.take))
+            except Unsorted:
+                return None
         return collector.folders()
 
     def list_names(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Dask as a cluster that scans and copies: extra ``ckptctl[dask]``, ``--executor dask``."""
