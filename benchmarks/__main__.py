@@ -52,8 +52,9 @@ def _rows(work: Path, asked: argparse.Namespace) -> Iterator[cases.Row]:
         yield from large.of_ray(work, ray, asked.ray_trials)
     yield from large.long_log(work)
     if asked.many:
-        usual = scans[-1].seconds / (asked.trials * asked.checkpoints)
-        yield from large.many_trials(work, asked.many, 100, usual)
+        count = asked.trials * asked.checkpoints
+        usual, least = scans[-1].seconds / count, scans[-1].floor / count
+        yield from large.many_trials(work, asked.many, 100, usual, least)
     if asked.objects:
         yield from buckets.listing(work, asked.objects)
 

@@ -14,7 +14,9 @@ from benchmarks.template import own, template
 _GIGABYTE = 1_000_000_000
 
 
-def many_trials(work: Path, trials: int, checkpoints: int, usual: float) -> Iterator[Row]:
+def many_trials(
+    work: Path, trials: int, checkpoints: int, usual: float, usual_floor: float
+) -> Iterator[Row]:
     """An experiment of millions of files, against the usual one by the checkpoint.
 
     Args:
@@ -22,11 +24,31 @@ def many_trials(work: Path, trials: int, checkpoints: int, usual: float) -> Iter
         trials: how many.
         checkpoints: of each.
         usual: seconds of CPU that a checkpoint costs in the usual experiment.
+        usual_floor: seconds that it costs there to list it and no more.
     """
     path = generate(work / "many", trials=trials, checkpoints=checkpoints, size=16, state=True)
-    costs = in_turns({"scan": [*CKPTCTL, "scan", "--json", str(path)]}, runs=1)
+    commands = {
+        "scan": [*CKPTCTL, "scan", "--json", str(path)],
+        "floor": floor("listing", path),
+    }
+    costs = in_turns(commands, runs=1)
     one = costs["scan"].cpu / (trials * checkpoints)
+    least = costs["floor"].cpu / (trials * checkpoints)
     size = f"{trials:,} × {checkpoints} × 3, 4 of each on record"
+    yield Row(
+        case=f"scan {size}: CPU a checkpoint, `os.scandir` and `stat` taken off",
+        ours=f"{(one - least) * 1e6:.1f} µs",
+        other=f"1,000 × 50 × 3 {(usual - usual_floor) * 1e6:.1f} µs",
+        ratio=(one - least) / (usual - usual_floor),
+        goal="",
+    )
+    yield Row(
+        case="`os.scandir` and `stat` there: CPU a checkpoint",
+        ours="",
+        other=f"{least * 1e6:.1f} µs, 1,000 × 50 × 3 {usual_floor * 1e6:.1f} µs",
+        ratio=least / usual_floor,
+        goal="",
+    )
     yield Row(
         case=f"scan {size}: CPU a checkpoint",
         ours=f"{one * 1e6:.1f} µs",

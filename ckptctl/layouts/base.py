@@ -195,8 +195,12 @@ class Source:
     def may_keep(self, size: int) -> bool:
         """Whether so many bytes of a log may stay in memory, beside those that do."""
         self._kept += size
-        # Elsewhere reading again costs a request.
-        return self._kept <= _KEPT or self._reader.capabilities.max_concurrency > 1
+        return self._kept <= _KEPT
+
+    @property
+    def is_near(self) -> bool:
+        """Whether reading something again is cheap; elsewhere it costs a request."""
+        return self._reader.capabilities.max_concurrency == 1
 
     def read(
         self, path: str, kind: RecordKind, role: RecordRole, *, limit: int = MAX_STATE_BYTES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -38,6 +39,26 @@ class Piece(Struct, frozen=True, gc=False):
     size: int
 
 
+class _Deflated:
+    """Bytes in little room."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: bytes) -> None:
+        self._data = zlib.compress(data, 1)
+
+    def inflated(self) -> bytes:
+        """The bytes."""
+        return zlib.decompress(self._data)
+
+
+def _mark(part: bytes | _Deflated | int) -> int:
+    """What tells other bytes from these."""
+    if isinstance(part, int):
+        return part
+    return hash(part if isinstance(part, bytes) else part.inflated())
+
+
 class LogText:
     """The lines of a log by number."""
 
@@ -45,7 +66,7 @@ class LogText:
         self._fetch = fetch
         self._metrics = metrics or LogMetrics()
         self._pieces: list[Piece] = []
-        self._held: list[bytes | int] = []
+        self._held: list[bytes | _Deflated | int] = []
         """Each piece, or what tells other bytes from it."""
         self._first, self._lines = 0, list[bytes]()
         """The lines of the piece that was looked into last, from the number of the first on."""
@@ -70,6 +91,11 @@ class LogText:
         """Forget the bytes; who asks for a line from here on has them read again."""
         if self._fetch is not None:
             self._held = list(self._marks())
+        self.close()
+
+    def deflate(self) -> None:
+        """Hold the bytes in a tenth of their room: they cannot be read again at little cost."""
+        self._held = [_Deflated(part) if isinstance(part, bytes) else part for part in self._held]
         self.close()
 
     def close(self) -> None:
@@ -200,6 +226,8 @@ class LogText:
         held, piece = self._held[place], self._pieces[place]
         if isinstance(held, bytes):
             return held
+        if isinstance(held, _Deflated):
+            return held.inflated()
         cause: Exception | None = None
         if self._fetch is not None:
             try:
@@ -225,7 +253,7 @@ class LogText:
         return hash(tuple(self._marks()))
 
     def _marks(self) -> list[int]:
-        return [hash(part) if isinstance(part, bytes) else part for part in self._held]
+        return [_mark(part) for part in self._held]
 
 
 def times_of(result: Mapping[str, object]) -> tuple[int | float | None, float | None]:

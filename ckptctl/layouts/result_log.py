@@ -43,7 +43,12 @@ class ResultLog(Struct, frozen=True, kw_only=True):
         """Nobody will go through it soon: a text that is too much to keep is forgotten."""
         if isinstance(self.rows, LogRows):
             text = self.rows.text
-            (text.close if source.may_keep(text.size) else text.release)()
+            if source.may_keep(text.size):
+                text.close()
+            elif source.is_near:
+                text.release()
+            else:
+                text.deflate()
 
     def mentions(self, trial: TrialDir) -> Iterator[Mention]:
         """Every place in it that names a checkpoint of its trial."""

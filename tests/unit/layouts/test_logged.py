@@ -15,7 +15,7 @@ from ckptctl.errors import LocationError
 from ckptctl.layouts import log_metrics
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import times_of
-from ckptctl.layouts.logged import LoggedRow, LogReader
+from ckptctl.layouts.logged import LoggedRow, LogReader, LogRows
 from ckptctl.layouts.result_log import read_result_log, result_log
 from ckptctl.model.experiment import Row
 from ckptctl.model.metrics import Packed, flatten, read_all, values_of
@@ -149,6 +149,17 @@ def test_a_log_that_changed_meanwhile_tells_no_metrics_of_other_results() -> Non
     assert rows[1].metrics == {}
     with pytest.raises(LocationError, match="changed while it was read"):
         dict(rows.with_results([1])[1].result or {})
+
+
+def test_a_log_that_is_held_in_little_room_tells_the_same() -> None:
+    data = b'{"loss": 1.5}\n{"loss": 2.5}\n' * 100
+    rows, same = (read_result_log("r", data).rows for _ in range(2))
+    assert isinstance(rows, LogRows)
+    rows.text.deflate()
+    assert rows == same and quick(rows) == quick(same)
+    assert [dict(m) for m in read_all([rows.metrics(n) for n in range(200)])][-1] == {"loss": 2.5}
+    rows.text.deflate()
+    assert rows == same
 
 
 def test_a_row_of_a_result_that_names_our_own_fields() -> None:

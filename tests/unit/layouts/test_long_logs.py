@@ -28,10 +28,12 @@ def test_it_is_the_same_in_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert told(path) == whole
 
 
-def test_what_is_not_kept_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("near", [True, False])
+def test_what_is_not_kept_is_read_again(near: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     path = CORPUS / "healthy" / "ray-2.54.1-function_topk"
     [kept] = api.scan(str(path))
     monkeypatch.setattr(base, "_KEPT", 0)
+    monkeypatch.setattr(base.Source, "is_near", near)
     [left] = api.scan(str(path))
     for trial, other in zip(kept.trials, left.trials, strict=True):
         assert [dict(r.metrics) for r in trial.rows] == [dict(r.metrics) for r in other.rows]
