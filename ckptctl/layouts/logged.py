@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ckptctl.codec.json_records import load_json
-from ckptctl.layouts.log_columns import UNSAID, Columns, PackedNames, said
+from ckptctl.layouts.log_columns import Columns
 from ckptctl.layouts.log_metrics import LogMetrics
+from ckptctl.layouts.log_packed import UNSAID, PackedNames, said
 from ckptctl.layouts.log_text import Fetch, LogText
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import Row
