@@ -49,7 +49,8 @@ def _rows(work: Path, asked: argparse.Namespace) -> Iterator[cases.Row]:
     if ray is None:
         print("left out: no Ray is installed (make rays), so its own reader is not timed")
     else:
-        yield from large.of_ray(work, ray, asked.ray_trials)
+        yield from large.of_ray(work, ray, asked.ray_trials, 10, 10)
+        yield from large.of_ray(work, ray, max(1, asked.ray_trials // 10), 5000, 10)
     yield from large.long_log(work)
     if asked.many:
         count = asked.trials * asked.checkpoints

@@ -97,11 +97,12 @@ def long_log(work: Path) -> Iterator[Row]:
     shutil.rmtree(trial.parent)
 
 
-def of_ray(work: Path, ray: Path, trials: int) -> Iterator[Row]:
+def of_ray(work: Path, ray: Path, trials: int, results: int, checkpoints: int) -> Iterator[Row]:
     """Ray's own reader, its import included, on an experiment that this Ray has just made."""
     python = str(ray / "bin" / "python")
     script = Path(__file__).with_name("run_ray.py")
-    in_turns({"made": [python, str(script), str(work / "ray"), str(trials)]}, runs=0)
+    sizes = [str(number) for number in (trials, results, checkpoints)]
+    in_turns({"made": [python, str(script), str(work / "ray"), *sizes]}, runs=0)
     made = work / "ray" / "many"
     code = (
         "import sys; from ray.tune import ExperimentAnalysis;"
@@ -115,12 +116,13 @@ def of_ray(work: Path, ray: Path, trials: int) -> Iterator[Row]:
         runs=3,
     )
     yield Row(
-        case=f"scan of {trials} trials that {ray.name} made",
+        case=f"scan of {trials} trials × {results:,} results that {ray.name} made",
         ours=_ms(costs["ours"].cpu),
         other=f"its `ExperimentAnalysis` {_ms(costs['ray'].cpu)}",
         ratio=costs["ray"].cpu / costs["ours"].cpu,
         goal="≥ 20",
     )
+    shutil.rmtree(work / "ray")
 
 
 def _memory(case: str, cost: Cost, most: int) -> Row:

@@ -1,4 +1,4 @@
-"""Run by a Ray: makes an experiment of many short trials. ``python run_ray.py FOLDER TRIALS``."""
+"""Run by a Ray: makes an experiment. ``python run_ray.py FOLDER TRIALS RESULTS CHECKPOINTS``."""
 
 import os
 import sys
@@ -13,22 +13,27 @@ from ray import tune
 
 
 def trainable(config):
-    for step in range(1, 11):
+    for step in range(1, config["results"] + 1):
+        metrics = {"loss": config["lr"] / step, "eval": {"acc": 1 - 1 / step}}
+        if step % config["every"]:
+            tune.report(metrics)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "model.pt"), "wb") as file:
                 file.write(b"weights")
-            tune.report(
-                {"loss": config["lr"] / step, "eval": {"acc": 1 - 1 / step}},
-                checkpoint=tune.Checkpoint.from_directory(folder),
-            )
+            tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(folder))
 
 
 def main():
-    folder, trials = sys.argv[1], int(sys.argv[2])
+    folder, trials, results, checkpoints = sys.argv[1], *map(int, sys.argv[2:])
     ray.init(num_cpus=4, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     tune.Tuner(
         trainable,
-        param_space={"lr": tune.uniform(0.1, 1.0)},
+        param_space={
+            "lr": tune.uniform(0.1, 1.0),
+            "results": results,
+            "every": results // checkpoints,
+        },
         tune_config=tune.TuneConfig(
             num_samples=trials, metric="loss", mode="min", reuse_actors=True
         ),
