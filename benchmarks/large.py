@@ -43,7 +43,7 @@ def many_trials(
         goal="",
     )
     yield Row(
-        case="`os.scandir` and `stat` there: CPU a checkpoint",
+        case="the same, `os.scandir` and `stat` alone: CPU a checkpoint",
         ours="",
         other=f"{least * 1e6:.1f} µs, 1,000 × 50 × 3 {usual_floor * 1e6:.1f} µs",
         ratio=least / usual_floor,
