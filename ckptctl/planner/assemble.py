@@ -41,7 +41,7 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
     """
     records = {record.path: record for record in experiment.records}
     ordered = order_moves(draft.moves)
-    moves = _moves(ordered, trees, file_ids)
+    moves, moved = _moves(ordered, trees, file_ids), _Moved(ordered)
     rewrites: list[ReplaceFile] = []
     refusals = list(draft.refusals)
     for file, edits in draft.edits.items():
@@ -49,8 +49,8 @@ def assemble(  # noqa: PLR0913  each is another part of what the plan is bound t
         if isinstance(step, Refusal):
             refusals.append(step)
         elif step is not None:
-            rewrites.append(replace(step, file=_moved(file, ordered)))
-    roles = {_moved(path, ordered): record.role for path, record in records.items()}
+            rewrites.append(replace(step, file=moved.after(file)))
+    roles = {moved.after(path): record.role for path, record in records.items()}
     reads = _reads(experiment)
     return Plan(
         plan_id="",
@@ -162,9 +162,30 @@ def _first_moves(moves: Sequence[MoveTree]) -> list[MoveTree]:
     return first
 
 
-def _moved(path: str, moves: Sequence[Move]) -> str:
-    """Where a file lies once all folders have moved."""
-    for source, target in moves:
-        if path.startswith(f"{source}/"):
+class _Moved:
+    """Where files lie once all folders have moved: without going through all moves for each."""
+
+    def __init__(self, moves: Sequence[Move]) -> None:
+        self._moves: dict[str, list[tuple[int, str]]] = {}
+        """By source: when it moves, and where to."""
+        for number, (source, target) in enumerate(moves):
+            self._moves.setdefault(source, []).append((number, target))
+
+    def after(self, path: str) -> str:
+        """The path of a file after all moves, of which several may move it."""
+        begin = 0
+        while (step := self._next(path, begin)) is not None:
+            number, source, target = step
             path = f"{target}{path.removeprefix(source)}"
-    return path
+            begin = number + 1
+        return path
+
+    def _next(self, path: str, begin: int) -> tuple[int, str, str] | None:
+        """The first move from one on that takes a path along."""
+        found: list[tuple[int, str, str]] = []
+        folder = path
+        while "/" in folder:
+            folder = folder.rpartition("/")[0]
+            known = self._moves.get(folder, ())
+            found += [(at, folder, target) for at, target in known if at >= begin][:1]
+        return min(found, default=None)

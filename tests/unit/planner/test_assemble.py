@@ -4,13 +4,15 @@ import hashlib
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ckptctl.codec.errors import EditError
 from ckptctl.errors import StalePlanError
 from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole
 from ckptctl.model.plan import Edit, MoveTree, Plan, ReplaceFile, TreeFile
-from ckptctl.planner.assemble import assemble
+from ckptctl.planner.assemble import _Moved, assemble
 from ckptctl.planner.draft import Draft
 
 DATA = b"before"
@@ -125,3 +127,19 @@ def test_bytes_that_changed_since_the_scan_make_the_plan_stale() -> None:
     with pytest.raises(StalePlanError) as caught:
         _assemble(Draft(edits={"state.json": (EDIT,)}), {"state.json": b"newer"})
     assert caught.value.changed == ("state.json",)
+
+
+_NAME = st.sampled_from(["a", "b", "c"])
+_PATH = st.lists(_NAME, min_size=1, max_size=3).map("/".join)
+
+
+@given(st.lists(st.tuples(_PATH, _PATH), max_size=6), st.lists(_NAME, min_size=1, max_size=5))
+def test_a_file_lies_where_one_move_after_the_other_takes_it(
+    moves: list[tuple[str, str]], parts: list[str]
+) -> None:
+    path = "/".join(parts)
+    known = path
+    for source, target in moves:
+        if known.startswith(f"{source}/"):
+            known = target + known.removeprefix(source)
+    assert _Moved(moves).after(path) == known
