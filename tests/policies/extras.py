@@ -24,7 +24,7 @@ WANTED: dict[str, tuple[str, ...]] = {
         "lightgbm_ray",
         "pytorch-lightning<2.1",
         "scikit-learn<1.4",
-        "setuptools<66",
+        "setuptools<81",
     ),
     "2.40.0": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn<1.6"),
     "2.54.1": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn", "pandas<3"),
