@@ -24,11 +24,13 @@ WANTED: dict[str, tuple[str, ...]] = {
         "lightgbm_ray",
         "pytorch-lightning<2.1",
         "scikit-learn<1.4",
-        "setuptools<81",
     ),
     "2.40.0": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn<1.6"),
     "2.54.1": ("torch==2.13.0", "xgboost", "lightgbm", "lightning", "scikit-learn", "pandas<3"),
 }
+# Its workers find the `pkg_resources` of the Ray's own environment too, and two kinds of it do not
+# go together; torch asks for a newer one, and does without.
+WITHOUT_DEPENDENCIES = {"2.6.3": ("setuptools<66",)}
 _PINNED = ("numpy", "pandas", "pyarrow", "pydantic", "ray")
 
 
@@ -57,4 +59,8 @@ def ensure(version: str) -> None:
         if line.partition("==")[0].lower() in _PINNED and line.partition("==")[0] not in asked
     ]
     subprocess.run([python, "-m", "pip", "install", "--quiet", *WANTED[version], *pins], check=True)
+    if own_way := WITHOUT_DEPENDENCIES.get(version):
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "--no-deps", *own_way], check=True
+        )
     (folder / READY_MARKER).write_text(version + "\n")
