@@ -60,13 +60,14 @@ def why_alive(  # noqa: PLR0913  as `alive` has them
     not written its state yet.
     """
     since = now - quiet_period
-    # Few records are new, while trials and records may be many.
     records = [r for r in experiment.records if r.modified is not None and r.modified > since]
+    near = _by_folder(records)
     found: dict[str, str] = {}
     for trial in experiment.trials:
         if not _may_be_alive(experiment, trial, unknown=unknown):
             continue
-        concerned = [r for r in records if _concerns(r, trial)]
+        around = records if trial.dirname == "." else _around(near, trial)
+        concerned = [r for r in around if _concerns(r, trial)]
         if recent := [(m, p) for p, m in _changes(concerned, trial, since, own_digests, own_moves)]:
             modified, path = max(recent)
             found[trial.dirname] = f"{_state(trial)}, and {path} changed {_ago(now - modified)}"
@@ -148,6 +149,21 @@ def _changes(
             continue
         if checkpoint.modified > moved.get(checkpoint.path, -inf) + _SKEW:
             yield checkpoint.path, checkpoint.modified
+
+
+def _by_folder(records: Iterable[RecordFile]) -> Mapping[str, list[RecordFile]]:
+    """Records by the first folder of their path, empty where they lie in none."""
+    found: dict[str, list[RecordFile]] = {}
+    for record in records:
+        folder, _, inside = record.path.partition("/")
+        found.setdefault(folder if inside else "", []).append(record)
+    return found
+
+
+def _around(near: Mapping[str, list[RecordFile]], trial: Trial) -> list[RecordFile]:
+    """The records that could concern a trial: where all trials are new, so are their records."""
+    folders = {path.partition("/")[0] for path in (trial.dirname, trial.result_log or "")}
+    return [record for folder in sorted({"", *folders}) for record in near.get(folder, ())]
 
 
 def _concerns(record: RecordFile, trial: Trial) -> bool:

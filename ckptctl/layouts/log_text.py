@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -60,7 +61,13 @@ def _mark(part: bytes | _Deflated | int) -> int:
 
 
 class LogText:
-    """The lines of a log by number."""
+    """The lines of a log by number.
+
+    Of one log at a time the lines are held one by one; who asks for those of many asks in turn.
+    """
+
+    _apart: ClassVar[weakref.ref[LogText] | None] = None
+    """The log whose lines are held."""
 
     def __init__(self, fetch: Fetch | None = None, metrics: LogMetrics | None = None) -> None:
         self._fetch = fetch
@@ -110,6 +117,10 @@ class LogText:
         """
         place = number - self._first
         if not 0 <= place < len(self._lines):
+            last = LogText._apart() if LogText._apart is not None else None
+            if last is not None:
+                last.close()
+            LogText._apart = weakref.ref(self)
             piece = bisect_right(self._pieces, number, key=_line) - 1
             self._lines = self._bytes(piece).split(b"\n")
             if not self._lines[-1]:
