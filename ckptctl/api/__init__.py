@@ -6,7 +6,7 @@ on first use, so that `import ckptctl` stays cheap.
 
 from __future__ import annotations
 
-from ckptctl.api._executor import Executor, dismiss, use
+from ckptctl.api._executor import Executor, check_executor, dismiss
 from ckptctl.api.applying import (
     QUIET_PERIOD,
     apply,
@@ -54,6 +54,7 @@ __all__ = [
     "audit",
     "best",
     "check",
+    "check_executor",
     "diff",
     "dismiss",
     "experiment_at",
@@ -81,5 +82,4 @@ __all__ = [
     "rules",
     "scan",
     "undo",
-    "use",
 ]

@@ -32,7 +32,7 @@ def copies_of(location: str, store: Store, executor: Executor) -> ClusterCopies 
     return ClusterCopies(location, workers)
 
 
-def use(executor: Executor) -> None:
+def check_executor(executor: Executor) -> None:
     """See that an executor is there, before anything is read.
 
     Raises:

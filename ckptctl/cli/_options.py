@@ -277,7 +277,7 @@ def executor(name: str) -> str:
     if name != "local":
         from ckptctl import api
 
-        api.use(name)
+        api.check_executor(name)
     return name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ def look_into(item: Looking) -> list[int]:
     return [
         number
         for number, (path, size) in enumerate(item.files)
-        if why_torn(path, size, lambda path=path: store.open_read(path))  # type: ignore[misc]
+        if why_torn(path, size, partial(store.open_read, path))
     ]
 
 

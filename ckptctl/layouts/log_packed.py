@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 from msgspec import UNSET
 
+from ckptctl.model.deferred import EachOf
 from ckptctl.model.names import PREFIX, index_of, ray_name
 
 UNSAID: Any = UNSET
@@ -36,13 +38,13 @@ class _Packed(Sequence[T], Generic[T]):
                 self._others[len(self._numbers)] = value
             self._numbers.append(self._OTHER if number is None else number)
 
+    @abstractmethod
     def _number(self, value: T) -> int | None:
         """What stands for a value, if anything does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _value(self, number: int) -> T:
         """What a number stands for."""
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -131,51 +133,15 @@ class PackedNames(_Packed[str | None]):
 
     def at(self, places: Sequence[int]) -> Sequence[str]:
         """The names at some places, each of which has one."""
-        return _Chosen(self, places)
-
-
-class _Chosen(Sequence[str]):
-    """Some of many names, each made when it is looked at."""
-
-    def __init__(self, names: PackedNames, places: Sequence[int]) -> None:
-        self._names, self._places = names, places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return _Chosen(self._names, self._places[index])
-        return self._names[self._places[index]] or ""
-
-    def __iter__(self) -> Iterator[str]:
-        return (name or "" for name in map(self._names.__getitem__, self._places))
-
-
-class _Said(PackedNames):
-    """The same, where no name and no word of one are both None."""
-
-    def __init__(self, told: PackedNames) -> None:
-        self._numbers, self._others = told._numbers, told._others  # noqa: SLF001 - the same ones
-
-    def _value(self, number: int) -> str | None:
-        return None if number < 0 else ray_name(number)
-
-    def __iter__(self) -> Iterator[str | None]:
-        return (name or None for name in super().__iter__())
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as the other has it
-        return super().__getitem__(index) or None
+        return EachOf(lambda place: self[place] or "", places)
 
 
 def said(names: Sequence[str | None]) -> Sequence[str | None]:
     """Names without the difference between none and no word of one."""
     if isinstance(names, PackedNames):
-        return _Said(names)
-    return names if all(names) else [name or None for name in names]
+        return EachOf(_or_none, names)
+    return names if all(names) else list(map(_or_none, names))
+
+
+def _or_none(name: str | None) -> str | None:
+    return name or None

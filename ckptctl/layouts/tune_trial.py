@@ -206,7 +206,7 @@ class _Told:
             state=lies.state,
             training_iteration=None if place is None else self._iterations[place],
             metrics=_NO_METRICS if place is None else self._rows.metrics(place),
-            files=len(lies.held.names),
+            files=lies.count,
             size_bytes=lies.size,
             modified=lies.modified,
             recorded_by=_UNKNOWN if place is None else _LOGGED,

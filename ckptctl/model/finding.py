@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Generic, TypeVar, overload
 
 from msgspec import Struct
-
-T = TypeVar("T")
 
 
 class Severity(StrEnum):
@@ -44,41 +41,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
     file: str
     """Relative to the experiment."""
     pointer: str = ""
-
-
-class EachOf(Sequence[Evidence], Generic[T]):
-    """Evidence of one kind for each of many things, made when it is looked at.
-
-    An experiment may have a million checkpoints, and a finding that speaks of each.
-    """
-
-    __slots__ = ("_make", "_things")
-
-    def __init__(self, make: Callable[[T], Evidence], things: Sequence[T]) -> None:
-        self._make, self._things = make, things
-
-    def __len__(self) -> int:
-        return len(self._things)
-
-    @overload
-    def __getitem__(self, index: int) -> Evidence: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Evidence]: ...
-
-    def __getitem__(self, index: int | slice) -> Evidence | Sequence[Evidence]:
-        if isinstance(index, slice):
-            return EachOf(self._make, self._things[index])
-        return self._make(self._things[index])
-
-    def __iter__(self) -> Iterator[Evidence]:
-        return map(self._make, self._things)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
 
 
 class Remedy(Struct, frozen=True, kw_only=True):

@@ -13,8 +13,9 @@ from typing import ClassVar
 from msgspec import Struct
 
 from ckptctl.errors import InternalError
+from ckptctl.model.deferred import EachOf
 from ckptctl.model.experiment import Experiment, Trial
-from ckptctl.model.finding import EachOf, Evidence, Finding, Remedy, Severity
+from ckptctl.model.finding import Evidence, Finding, Remedy, Severity
 
 HEADINGS = ("What it checks", "Why it matters", "Example", "Remedy", "Remedy safety")
 

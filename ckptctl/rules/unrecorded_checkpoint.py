@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
+from ckptctl.model.deferred import EachOf
 from ckptctl.model.experiment import Experiment, Trial
-from ckptctl.model.finding import EachOf, Finding, Remedy, Severity
+from ckptctl.model.finding import Finding, Remedy, Severity
 from ckptctl.model.saves import save_of
 from ckptctl.rules import facts, remedies
 from ckptctl.rules.base import Rule

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ckptctl import _version, api
+from ckptctl import _version, api, cluster
 from ckptctl.cli import _settings
 from ckptctl.cluster import Answer, named, units
 from ckptctl.cluster.packed import Assembly, PackedFolders, pack
@@ -256,3 +256,8 @@ def test_no_more_is_begun_than_there_is_room_for_and_what_is_begun_ends() -> Non
     assert next(answers) == b"\1" and len(begun) == 4
     answers.close()  # type: ignore[attr-defined]
     assert settled == [b"\2", b"\3"]
+
+
+def test_the_option_offers_every_executor_that_there_is() -> None:
+    """It has a list of its own, since help and completions import no cluster."""
+    assert _settings.EXECUTORS == cluster.EXECUTORS
