@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -81,6 +80,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
     """How an experiment is read."""
 
     collect_globals: bool
+    digests: bool
     deep: bool
     stages: bool
     required: tuple[str, ...]
@@ -93,6 +93,7 @@ def scan(  # noqa: PLR0913 - keyword-only options
     *,
     layout: str | None = None,
     collect_globals: bool = False,
+    digests: bool = True,
     deep: bool = False,
     stages: bool = False,
     required: Sequence[str] = (),
@@ -102,7 +103,8 @@ def scan(  # noqa: PLR0913 - keyword-only options
     """Every experiment at or below `location`, in order of path.
 
     A trial's folder stands for its experiment, with `Experiment.focus` on the trial.
-    `collect_globals` also tells what a reader of the records has to import; `deep` looks into
+    `collect_globals` also tells what a reader of the records has to import; without `digests`
+    no plan can be made of what is found, if it is not in the middle of one; `deep` looks into
     the headers of the files of checkpoints, and `required` are patterns of files that each
     checkpoint has to have. What Lightning left is read of one checkpoint of an experiment, and
     with `stages` or `deep` of one checkpoint of every trial. With `workers` these list and read.
@@ -114,6 +116,7 @@ def scan(  # noqa: PLR0913 - keyword-only options
     """
     asked = _Asked(
         collect_globals=collect_globals,
+        digests=digests,
         deep=deep,
         stages=stages or deep,
         required=tuple(required),
@@ -161,7 +164,7 @@ def _places(listed: Folder, layout: str | None) -> tuple[_Place, ...]:
     finder = _Finder(listed, layout)
     taken: dict[str, _Place] = {}
     if not isinstance(finder.named, Plain):
-        for path, folder in finder.whole.all_folders(finder.wanted):
+        for path, folder in finder.places():
             place = finder.experiment(path, folder, taken)
             if place is not None:
                 taken[path] = place
@@ -180,11 +183,27 @@ class _Finder:
         self._listed = listed
         self.whole = Tree(listed)
         self.named = by_name(layout) if layout else None
+        self._is_ours = self.named is None or self.named in LAYOUTS
+        known = listed.census
+        shapes = known.shapes if known else {f.names for _, f in self.whole.all_folders()}
+        self._with_records = frozenset(names for names in shapes if _holds_json(names))
 
     def wanted(self, folder: Folder) -> bool:
         """Whether a folder could be an experiment; any could, of a layout of somebody else's."""
-        ours = self.named is None or self.named in LAYOUTS
-        return not ours or _could_be_experiment(folder)
+        return not self._is_ours or self._could_be_experiment(folder)
+
+    def _could_be_experiment(self, folder: Folder) -> bool:
+        """By the names directly in it, since nearly all folders are none."""
+        if folder.names in self._with_records:
+            return True
+        return bool(folder.folders) and any(_LOG in f.names for f in folder.folders.values())
+
+    def places(self) -> Iterator[tuple[str, Folder]]:
+        """Every folder that holds others or could be an experiment, by path."""
+        records = self._with_records
+        if not self._is_ours:
+            return self.whole.all_folders()
+        return self.whole.all_folders(lambda f: bool(f.folders) or f.names in records)
 
     def experiment(self, path: str, folder: Folder, taken: Container[str]) -> _Place | None:
         """The experiment in a folder by its records, or None."""
@@ -215,16 +234,7 @@ class _Finder:
         return replace(place, own=tuple(sorted(held + odd)))
 
 
-def _could_be_experiment(folder: Folder) -> bool:
-    """By the names directly in it, since nearly all folders are none."""
-    if _holds_json(folder.names):
-        return True
-    return bool(folder.folders) and any(_LOG in f.names for f in folder.folders.values())
-
-
-@lru_cache
 def _holds_json(names: tuple[str, ...]) -> bool:
-    """Most folders hold the same names, and are none."""
     return any(name.endswith(".json") for name in names)
 
 
@@ -241,6 +251,8 @@ def _read(reader: Reader, place: _Place, asked: _Asked, *, alone: bool = False) 
         location=_join(reader.location, place.prefix),
         root=_join(reader.root, place.prefix),
         collect_globals=asked.collect_globals,
+        # What a plan wrote before is told from what a run wrote by its content.
+        digests=asked.digests or bool(place.own),
         told=asked.watch.read if asked.watch else None,
         read_many=getattr(reader, "read_many", None),
     )

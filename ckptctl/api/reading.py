@@ -55,6 +55,7 @@ def experiments(
     layout: str | None = None,
     trial: str | None = None,
     collect_globals: bool = False,
+    digests: bool = True,
     deep: bool = False,
     stages: bool = False,
     required: Sequence[str] = (),
@@ -68,6 +69,7 @@ def experiments(
         location,
         layout=layout,
         collect_globals=collect_globals,
+        digests=digests,
         deep=deep,
         stages=stages,
         required=required,
@@ -138,18 +140,23 @@ def audit(
     severities: Mapping[str, Severity] | None = None,
     for_ray: str | None = None,
     for_pyarrow: str | None = None,
+    digests: bool = True,
     deep: bool = False,
     required: Sequence[str] = (),
     watch: Watch | None = None,
     executor: Executor = LOCAL,
 ) -> tuple[tuple[Experiment, tuple[Finding, ...]], ...]:
-    """Scan and check; what is left out by `trial` was read all the same."""
+    """Scan and check; what is left out by `trial` was read all the same.
+
+    Without `digests` no plan can be made of what comes back.
+    """
     pairs = []
     for whole in experiments(
         location,
         layout=layout,
         trial=trial,
         collect_globals=for_ray is not None or for_pyarrow is not None,
+        digests=digests,
         deep=deep,
         required=required,
         watch=watch,

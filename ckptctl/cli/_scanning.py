@@ -96,6 +96,7 @@ def _gather(asked: Asked, console: Console, settings: Settings) -> tuple[Scan, l
                     severities=settings.severities,
                     for_ray=asked.for_ray,
                     for_pyarrow=asked.for_pyarrow,
+                    digests=False,
                     deep=asked.deep,
                     executor=asked.executor,
                     required=settings.required,

@@ -68,7 +68,12 @@ def detect(tree: Tree) -> tuple[Layout, Match] | None:
     Raises:
         LayoutError: two fit equally well.
     """
-    matches = [(layout, match) for layout in LAYOUTS if (match := layout.match(tree))]
+    matches: list[tuple[Layout, Match]] = []
+    for layout in LAYOUTS:
+        if matches and isinstance(layout, Plain):
+            continue  # it is for what nothing else fits, and looks at the names of all folders
+        if match := layout.match(tree):
+            matches.append((layout, match))
     if not matches:
         return None
     best = max(match.confidence for _, match in matches)

@@ -67,11 +67,13 @@ class Source:
         location: str,
         root: str,
         collect_globals: bool = False,
+        digests: bool = True,
         told: Callable[[str], None] | None = None,
         read_many: ReadMany | None = None,
     ) -> None:
         self._reader = reader
         self._told = told
+        self._digests = digests
         self._read_many = read_many
         self._tree = tree
         self._prefix = f"{prefix}/" if prefix else ""
@@ -169,17 +171,18 @@ class Source:
             return data is not None
         if self._told is not None:
             self._told(path)
-        digest, size = hashlib.sha256(), 0
+        digest, size = hashlib.sha256() if self._digests else None, 0
         try:
             for piece in self._pieces(path, MAX_LOG_BYTES):
-                digest.update(piece)
+                if digest is not None:
+                    digest.update(piece)
                 size += len(piece)
                 take(piece)
         except (LocationError, OSError) as error:
             reason = error.message if isinstance(error, LocationError) else str(error)
             self.problems.append(Unreadable(file=path, reason=reason, role=role))
             return False
-        self._note(path, kind, role, size, digest.hexdigest())
+        self._note(path, kind, role, size, "" if digest is None else digest.hexdigest())
         return True
 
     def again(self, path: str) -> Callable[[int, int], bytes]:
@@ -238,7 +241,8 @@ class Source:
             entry = self._tree.file(path)
             self._note(path, kind, role, entry.size if entry else 0, "")
         else:
-            self._note(path, kind, role, len(data), hashlib.sha256(data).hexdigest())
+            digest = hashlib.sha256(data).hexdigest() if self._digests else ""
+            self._note(path, kind, role, len(data), digest)
 
     def _note(self, path: str, kind: RecordKind, role: RecordRole, size: int, sha256: str) -> None:
         entry = self._tree.file(path)

@@ -7,6 +7,8 @@ are the text between them, which Ray wrote as everybody writes it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from io import BytesIO
+from itertools import starmap
 from operator import attrgetter
 from typing import Any
 
@@ -61,8 +63,8 @@ class LogMetrics:
             self._kind = _kind_of(result)
         return pack(flatten(result))
 
-    def of_all(self, lines: bytes) -> list[Metrics]:
-        """The metrics of the results on some lines.
+    def texts_of(self, lines: bytes) -> list[bytes]:
+        """The metrics of the results on some lines, each as JSON.
 
         Raises:
             NotAlikeError: they are not of one kind that is known.
@@ -70,7 +72,7 @@ class LogMetrics:
         if self._kind is None:
             raise NotAlikeError
         try:
-            return self._kind.read_all(lines)
+            return self._kind.texts_of(lines)
         except (ValueError, TypeError, AttributeError):
             raise NotAlikeError from None
 
@@ -97,14 +99,13 @@ class _Kind:
             raise NotAlikeError
         return Packed(text)
 
-    def read_all(self, lines: bytes) -> list[Metrics]:
-        """The same for a result on each line."""
-        flat, told = self._flat, self._told
-        found = [flat(*told(result)) for result in self._decode_all(lines)]
-        texts = _encode_all(found)
+    def texts_of(self, lines: bytes) -> list[bytes]:
+        """The same as JSON for a result on each line."""
+        texts = _encode_all(list(starmap(self._flat, map(self._told, self._decode_all(lines)))))
+        found = BytesIO(texts).readlines()
         if texts.count(b"{") != len(found) or b"[" in texts:
             raise NotAlikeError
-        return [Packed(text) for text in texts.splitlines()]
+        return found
 
 
 def _kind_of(result: Mapping[str, object]) -> _Kind | None:

@@ -75,6 +75,8 @@ class LogText:
         self._pieces: list[Piece] = []
         self._held: list[bytes | _Deflated | int] = []
         """Each piece, or what tells other bytes from it."""
+        self._last = -1
+        """The number of the last line, once it is known."""
         self._first, self._lines = 0, list[bytes]()
         """The lines of the piece that was looked into last, from the number of the first on."""
 
@@ -83,6 +85,10 @@ class LogText:
         last = self._pieces[-1] if self._pieces else Piece(0, 0, 0)
         self._pieces.append(Piece(lines, last.offset + last.size, len(data)))
         self._held.append(data)
+
+    def end(self, lines: int) -> None:
+        """It is whole, and has that many lines."""
+        self._last = lines - 1
 
     @property
     def in_pieces(self) -> bool:
@@ -117,6 +123,8 @@ class LogText:
         """
         place = number - self._first
         if not 0 <= place < len(self._lines):
+            if number == self._last:
+                return _last_line(self._bytes(len(self._held) - 1))
             last = LogText._apart() if LogText._apart is not None else None
             if last is not None:
                 last.close()
@@ -136,10 +144,10 @@ class LogText:
         except LocationError:
             return {}
 
-    def metrics_of(self, numbers: Sequence[int]) -> Sequence[Metrics]:
-        """The metrics of the results on some lines, as `metrics` has them."""
+    def texts_of(self, numbers: Sequence[int]) -> Sequence[bytes | Metrics]:
+        """The metrics of the results on some lines: their JSON, or as `metrics` has them."""
         try:
-            found = self._some(self._metrics.of_all, numbers)
+            found = self._some(self._metrics.texts_of, numbers)
         except (LocationError, NotAlikeError):
             found = []
         alike = len(found) == len(numbers)
@@ -163,10 +171,9 @@ class LogText:
         Where these are most of the lines, all are read.
         """
         if not self.in_pieces:
-            data = self._bytes(0)
-            lines = data.count(b"\n") + (not data.endswith(b"\n"))
+            lines = self._last + 1
             if lines < 2 * len(numbers):
-                values = read(data)
+                values = read(self._bytes(0))
                 if len(values) == lines:  # else some are blank
                     return values if len(numbers) == lines else [values[n] for n in numbers]
         return read(b"\n".join([self.line(number) for number in numbers]))
@@ -265,6 +272,12 @@ class LogText:
 
     def _marks(self) -> list[int]:
         return [_mark(part) for part in self._held]
+
+
+def _last_line(data: bytes) -> bytes:
+    """What most ask for who ask for one line, without finding the others."""
+    end = len(data) - data.endswith(b"\n")
+    return data[data.rfind(b"\n", 0, end) + 1 : end]
 
 
 def times_of(result: Mapping[str, object]) -> tuple[int | float | None, float | None]:

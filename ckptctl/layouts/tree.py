@@ -114,10 +114,10 @@ class Tree:
     ) -> Iterator[tuple[str, Folder]]:
         """Every folder that could be read, by path; each comes before what is in it.
 
-        With `wanted` those that are, and those that hold folders.
+        With `wanted` those that are, and lie in others that are.
         """
-        test = None if wanted is None else (lambda f: bool(f.folders) or wanted(f))
-        return ((path, folder) for path, folder in self._every(test) if folder.unreadable is None)
+        found = self._every(wanted)
+        return ((path, folder) for path, folder in found if folder.unreadable is None)
 
     def holds(self, name: str) -> bool:
         """Whether a file of this name lies anywhere."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from itertools import compress, product
 from types import MappingProxyType
 
@@ -133,7 +134,7 @@ def _checkpoints(
     for name, record in own:
         by_name[name] = _newer(by_name.get(name), record)
     folders = {f.name: f for f in sources.folders}
-    names = sorted({*folders, *by_name}, key=natural_key)
+    names = _in_order(tuple(folders if by_name.keys() <= folders.keys() else {*folders, *by_name}))
     rows = sources.log.rows
     last = _last_places(sources, kind, set(names))
     lines = {name: rows.lines[place] for name, place in last.items()}
@@ -144,6 +145,12 @@ def _checkpoints(
     places = save_order(names, lines)
     told = _Told(sources.dirname, rows, last, sources.notes, by_name)
     return tuple([told.checkpoint(CheckpointName(n), folders.get(n), places[n]) for n in names])
+
+
+@lru_cache(256)
+def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
+    """In natural order; trials repeat the names of their checkpoints."""
+    return tuple(sorted(names, key=natural_key))
 
 
 def _noted_lines(sources: TrialSources) -> dict[str, int]:
@@ -198,7 +205,7 @@ class _Told:
     def checkpoint(self, name: CheckpointName, folder: Folder | None, saved: int) -> Checkpoint:
         """The checkpoint of a name: the folder, and what the log knows of it."""
         place = self._places.get(name)
-        lies = folder or _GONE
+        lies = _GONE if folder is None else folder
         made = Checkpoint(
             trial=self._trial,
             name=name,
@@ -206,7 +213,7 @@ class _Told:
             state=lies.state,
             training_iteration=None if place is None else self._iterations[place],
             metrics=_NO_METRICS if place is None else self._rows.metrics(place),
-            files=lies.count,
+            files=len(lies.held.names),
             size_bytes=lies.size,
             modified=lies.modified,
             recorded_by=_UNKNOWN if place is None else _LOGGED,
@@ -318,6 +325,13 @@ def _latest(trial: Trial) -> CheckpointRef | None:
         checkpoint = trial.checkpoint(record.ref.name) if own else None
         if not own or (checkpoint is not None and checkpoint.on_storage):
             return record.ref
-    whole = [c for c in trial.saves if c.state is CheckpointState.COMPLETE]
-    known = [c for c in whole if Witness.TRIAL in c.recorded_by] or whole
-    return CheckpointRef(trial=trial.dirname, name=known[-1].name) if known else None
+    newest = None
+    if trial.records or record is not None:
+        newest = next((c for c in _whole(trial) if Witness.TRIAL in c.recorded_by), None)
+    newest = newest or next(_whole(trial), None)
+    return CheckpointRef(trial=trial.dirname, name=newest.name) if newest else None
+
+
+def _whole(trial: Trial) -> Iterator[Checkpoint]:
+    """The whole checkpoints, the newest first."""
+    return (c for c in reversed(trial.saves) if c.state is CheckpointState.COMPLETE)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -66,7 +67,7 @@ class RecordFile(Struct, frozen=True, kw_only=True):
     kind: RecordKind
     role: RecordRole
     sha256: str
-    """Of the bytes read, in hex; empty when the file was listed but not read."""
+    """Of the bytes read, in hex; empty where the file was only listed, or no plan is made of it."""
     size: int
     modified: float | None = None
     """Seconds since the epoch."""
@@ -289,8 +290,16 @@ class Trial(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def folders(self) -> tuple[Checkpoint, ...]:
         """The checkpoints on storage that a save has finished or begun, temporary ones aside."""
+        if not self.unwhole:
+            return self.checkpoints
         gone, left = CheckpointState.MISSING, CheckpointState.TEMPORARY
         return tuple([c for c in self.checkpoints if c.state is not gone and c.state is not left])
+
+    @cached_property
+    def unwhole(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints that are not complete, which in nearly all trials are none."""
+        complete = CheckpointState.COMPLETE
+        return tuple([c for c in self.checkpoints if c.state is not complete])
 
     @cached_property
     def saves(self) -> tuple[Checkpoint, ...]:
@@ -302,12 +311,11 @@ def _natural(checkpoint: Checkpoint) -> tuple[tuple[tuple[str, int], ...], str]:
     return natural_key(checkpoint.name)
 
 
+_place = attrgetter("saved")
+
+
 def _dirname(trial: Trial) -> str:
     return trial.dirname
-
-
-def _place(checkpoint: Checkpoint) -> int:
-    return checkpoint.saved
 
 
 class Experiment(Struct, frozen=True, kw_only=True):

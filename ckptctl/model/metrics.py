@@ -128,8 +128,8 @@ class ResultTexts(Protocol):
     def metrics(self, number: int) -> Metrics:
         """The metrics of one of them."""
 
-    def metrics_of(self, numbers: Sequence[int]) -> Sequence[Metrics]:
-        """The metrics of some of them, which costs less than one by one."""
+    def texts_of(self, numbers: Sequence[int]) -> Sequence[bytes | Metrics]:
+        """The metrics of some of them, as lines of JSON where they can be cut out as such."""
 
     def values_of(self, metric: str, numbers: Sequence[int]) -> Sequence[Any]:
         """One metric of some of them: UNSET where a result has not got it."""
@@ -178,26 +178,44 @@ class Logged(Mapping[str, MetricValue]):
 
 def read_all(metrics: Sequence[Metrics]) -> list[Metrics]:
     """The same with what is still in a log read from there, all of one log at once."""
-    found: list[Metrics] = []
-    for texts, alike in groupby(metrics, _texts):
-        own = list(alike)
+    return [Packed(m.rstrip()) if isinstance(m, bytes) else m for m in texts_of(metrics)]
+
+
+def texts_of(metrics: Sequence[Metrics]) -> list[bytes | Metrics]:
+    """The same as JSON where they are text already, or can be cut out of a log."""
+    found: list[bytes | Metrics] = []
+    for texts, own, lines in _by_log(metrics):
         if texts is None:
-            found += own
+            found += [m.text if isinstance(m, Packed) else m for m in own]
         else:
-            found += texts.metrics_of([m.line for m in own if isinstance(m, Logged)])
+            found += texts.texts_of(lines)
     return found
 
 
 def values_of(metric: str, metrics: Sequence[Metrics]) -> list[Any]:
     """One metric of each: UNSET where it has not got it."""
     found: list[Any] = []
-    for texts, alike in groupby(metrics, _texts):
-        own = list(alike)
+    for texts, own, lines in _by_log(metrics):
         if texts is None:
             found += [m.get(metric, UNSET) for m in own]
         else:
-            found += texts.values_of(metric, [m.line for m in own if isinstance(m, Logged)])
+            found += texts.values_of(metric, lines)
     return found
+
+
+def _by_log(
+    metrics: Sequence[Metrics],
+) -> Iterator[tuple[ResultTexts | None, Sequence[Metrics], list[int]]]:
+    """Runs of metrics that are in one log, with their lines, or in none."""
+    first = _texts(metrics[0]) if metrics else None
+    if first is not None:
+        lines = [m.line for m in metrics if type(m) is Logged and m.texts is first]
+        if len(lines) == len(metrics):  # as in nearly all trials
+            yield first, metrics, lines
+            return
+    for texts, alike in groupby(metrics, _texts):
+        own = list(alike)
+        yield texts, own, [m.line for m in own if isinstance(m, Logged)]
 
 
 def _texts(metrics: Metrics) -> ResultTexts | None:

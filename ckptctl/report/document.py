@@ -106,7 +106,7 @@ def checkpoints(
     own: Sequence[Checkpoint], told: Callable[[Sequence[Metrics]], Iterable[object]] | None = None
 ) -> list[Document]:
     """Describe checkpoints; `told` gives metrics another form than JSON's own."""
-    metrics = (told or _all_metrics)(read_all([c.metrics for c in own]))
+    metrics = (told or _all_metrics)([c.metrics for c in own])
     return list(map(_checkpoint, own, metrics))
 
 
@@ -125,7 +125,7 @@ def _checkpoint(checkpoint: Checkpoint, metrics: object) -> Document:
 
 
 def _all_metrics(metrics: Sequence[Metrics]) -> Iterable[object]:
-    return map(_metrics, metrics)
+    return map(_metrics, read_all(metrics))
 
 
 def _metrics(metrics: Metrics) -> object:

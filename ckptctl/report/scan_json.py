@@ -15,7 +15,7 @@ from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, Metrics
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.model.finding import Finding
-from ckptctl.model.metrics import Packed
+from ckptctl.model.metrics import texts_of
 from ckptctl.report import document
 from ckptctl.report.json import indented, quickly, spelled
 
@@ -97,7 +97,7 @@ def _short_trial(trial: Trial) -> str:
 
 def _metrics(metrics: Sequence[Metrics]) -> list[object]:
     """What is text already as it is, and numbers that others write otherwise as text."""
-    return [msgspec.Raw(m.text) if isinstance(m, Packed) else _spelled(m) for m in metrics]
+    return [msgspec.Raw(m) if isinstance(m, bytes) else _spelled(m) for m in texts_of(metrics)]
 
 
 def _spelled(metrics: Metrics) -> object:

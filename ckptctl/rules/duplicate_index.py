@@ -41,12 +41,13 @@ class DuplicateIndex(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding that lists the trial's folders with a number that another one has."""
+        carried = [c.index for c in trial.folders if c.index is not None]
+        if len(set(carried)) == len(carried):
+            return
         by_index: dict[int, list[Checkpoint]] = {}
         for index, checkpoint in facts.indexed(trial):
             by_index.setdefault(index, []).append(checkpoint)
         shared = [(n, own) for n, own in sorted(by_index.items()) if len(own) > 1]
-        if not shared:
-            return
         found = [c for _, own in shared for c in own]
         if len(shared) == 1:
             ((index, own),) = shared

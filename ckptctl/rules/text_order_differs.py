@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Experiment, Trial
@@ -41,9 +41,10 @@ class TextOrderDiffers(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """Compare the order of text with the order of saves."""
+        if _is_sorted(trial.saves):
+            return
         saved = [c for c in trial.saves if _is_placed(c) and _is_listed(c, experiment)]
-        names = [c.name for c in saved]
-        if names == sorted(names):
+        if _is_sorted(saved):
             return
         by_text = sorted(saved, key=lambda c: c.name)
         newest, last = saved[-1], by_text[-1]
@@ -69,6 +70,11 @@ class TextOrderDiffers(TrialRule):
             ),
             remedy=_remedy(saved, experiment),
         )
+
+
+def _is_sorted(checkpoints: Sequence[Checkpoint]) -> bool:
+    names = [c.name for c in checkpoints]
+    return names == sorted(names)
 
 
 def _is_placed(checkpoint: Checkpoint) -> bool:

@@ -1,4 +1,8 @@
-"""The walk over a local tree: one `scandir` a folder, one `stat` a file, and nothing besides."""
+"""The walk over a local tree: one `scandir` a folder, one `stat` a file, and nothing besides.
+
+A folder is opened from the one that it lies in, and a file is asked for from its folder: of a path
+the kernel looks up every part, each time, which costs the more the more files it knows.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,19 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ckptctl.storage.folders import Census, Folder, Shelf, put
 
 _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
-BY_DESCRIPTOR = os.scandir in os.supports_fd and hasattr(os, "O_DIRECTORY")
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_START = os.O_RDONLY | os.O_DIRECTORY
+_BELOW = _START | os.O_NOFOLLOW
 _DEEPEST = 3
+_OPEN = 64
+"""Folders within one another that are kept open at once."""
+_LONG = 900
+"""Characters of a path behind which the kernel says of each whole path whether it is too long."""
 ENOUGH = 256
 """Folders of one level that are worth being divided."""
 
@@ -23,6 +32,8 @@ HIDING = {
     errno.ENAMETOOLONG: "the path is too long",
 }
 """Why a folder may hide what is in it, while the rest can be listed."""
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
+"""Why a folder that was there is none any more."""
 
 
 def walk(start: str) -> Folder:
@@ -34,13 +45,16 @@ def walk(start: str) -> Folder:
         OSError: `start` itself cannot be listed, or the disk fails.
     """
     root = Folder()
-    return _walk(root, [(start, root)])
+    walker = _Walker()
+    walker.below(start, root, sure=True)
+    root.census = walker.census()
+    return root
 
 
 def walk_some(start: str, paths: Sequence[str]) -> Folder:
     """The same below some folders of `start`, each in its place; one that is gone is empty."""
     root = Folder()
-    waiting = []
+    walker = _Walker()
     for path in paths:
         here = root
         for name in map(sys.intern, path.split("/")):
@@ -48,8 +62,9 @@ def walk_some(start: str, paths: Sequence[str]) -> Folder:
             if inner is None:
                 put(here, name, inner := Folder())
             here = inner
-        waiting.append((f"{start}/{path}", here))
-    return _walk(root, waiting)
+        walker.below(f"{start}/{path}", here)
+    root.census = walker.census()
+    return root
 
 
 def frontier(start: str) -> tuple[Folder, list[str]]:
@@ -61,13 +76,13 @@ def frontier(start: str) -> tuple[Folder, list[str]]:
         OSError: `start` itself cannot be listed, or the disk fails.
     """
     root = Folder()
-    shelf = Shelf()
+    walker = _Walker()
     level = [("", root)]
     for depth in range(_DEEPEST):
         if depth and len(level) >= ENOUGH:
             break
         for path, here in level:
-            _try(f"{start}/{path}" if path else start, here, [], shelf, sure=here is root)
+            walker.directly(f"{start}/{path}" if path else start, here, sure=here is root)
         level = [
             (f"{path}/{name}" if path else name, inner)
             for path, here in level
@@ -76,78 +91,115 @@ def frontier(start: str) -> tuple[Folder, list[str]]:
     return root, sorted(path for path, _ in level)
 
 
-def _walk(root: Folder, waiting: list[tuple[str, Folder]]) -> Folder:
-    shelf = Shelf()
-    odd = False
-    while waiting:
-        path, here = waiting.pop()
-        _try(path, here, waiting, shelf, sure=here is root)
-        odd = odd or bool(here.odd or here.unreadable)
-    root.census = Census(shelf.shapes, odd)
-    return root
+class _Level(NamedTuple):
+    """A folder that is open, and those in it that were not looked into yet."""
+
+    place: int
+    path: str
+    left: Iterator[tuple[str, Folder]]
 
 
-def _try(
-    path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf, *, sure: bool
-) -> None:
-    """List one folder, which has to be `sure` to be readable."""
-    try:
-        _list_at(path, here, waiting, shelf)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
+class _Walker:
+    """Lists folders into what stands for them."""
+
+    def __init__(self) -> None:
+        self._shelf = Shelf()
+        self._odd = False
+
+    def census(self) -> Census:
+        """What there is in all that was listed."""
+        return Census(self._shelf.shapes, self._odd)
+
+    def directly(self, path: str, here: Folder, *, sure: bool = False) -> None:
+        """List one folder, which has to be `sure` to be readable, and nothing below."""
+        place = self._enter(path, None, here, sure=sure)
+        if place is not None:
+            os.close(place)
+
+    def below(self, path: str, here: Folder, *, sure: bool = False) -> None:
+        """The same with all that lies below."""
+        waiting = [(path, here)]
+        while waiting:
+            path, here = waiting.pop()
+            place = self._enter(path, None, here, sure=sure)
+            sure = False
+            if place is not None:
+                waiting += self._descend(_Level(place, path, iter(here.folders.items())))
+
+    def _descend(self, start: _Level) -> list[tuple[str, Folder]]:
+        """List what lies below an open folder, but for what comes back: it lies too deep."""
+        levels, deeper = [start], list[tuple[str, Folder]]()
+        try:
+            while levels:
+                around, path, left = levels[-1]
+                far = len(levels) >= _OPEN or len(path) > _LONG
+                for name, inner in left:
+                    if far:
+                        deeper.append((f"{path}/{name}", inner))
+                        continue
+                    place = self._enter(name, around, inner)
+                    if place is not None:
+                        inside = iter(inner.folders.items())
+                        levels.append(_Level(place, f"{path}/{name}", inside))
+                        break
+                else:
+                    os.close(levels.pop().place)
+        finally:
+            for level in levels:
+                os.close(level.place)
+        return deeper
+
+    def _enter(
+        self, path: str, around: int | None, here: Folder, *, sure: bool = False
+    ) -> int | None:
+        """List one folder; its descriptor, where folders lie in it, for who goes on there."""
+        place = -1
+        try:
+            place = os.open(path, _START if sure else _BELOW, dir_fd=around)
+            self._list(place, here)
+            if here.folders:
+                kept, place = place, -1
+                return kept
+        except OSError as error:
+            self._missed(error, here, sure=sure)
+        finally:
+            if place != -1:
+                os.close(place)
+        return None
+
+    def _missed(self, error: OSError, here: Folder, *, sure: bool) -> None:
+        if error.errno in _GONE or (error.errno == errno.ELOOP and not sure):
+            return
         if sure or error.errno not in HIDING:
-            raise
+            raise error
         here.unreadable = HIDING[error.errno]
+        self._odd = True
 
-
-def _list_at(path: str, here: Folder, waiting: list[tuple[str, Folder]], shelf: Shelf) -> None:
-    """The same by its descriptor, where the system can.
-
-    What is in it is then looked up from there: a path costs the kernel more, the deeper it lies.
-    """
-    if not BY_DESCRIPTOR:
-        _list(path, path, here, waiting, shelf)
-        return
-    place = os.open(path, _FOLDER)
-    try:
-        _list(path, place, here, waiting, shelf)
-    finally:
-        os.close(place)
-
-
-def _list(
-    path: str,
-    place: str | int,
-    here: Folder,
-    waiting: list[tuple[str, Folder]],
-    shelf: Shelf,
-) -> None:
-    """List one folder; those in it wait."""
-    prefix = path if path.endswith(os.sep) else path + os.sep
-    names: list[str] = []
-    sizes: list[int] = []
-    times: list[float | None] = []
-    folders: dict[str, Folder] = {}
-    with os.scandir(place) as found:
-        for item in found:
-            name = item.name
-            if item.is_dir(follow_symlinks=False):
-                # Trials repeat the names of their checkpoints.
-                folder = folders[sys.intern(name)] = Folder()
-                waiting.append((f"{prefix}{name}", folder))
-                continue
-            try:
-                info = item.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            if info.st_mode & _KIND == _REGULAR:
-                names.append(name)
-                sizes.append(info.st_size)
-                times.append(info.st_mtime)
-            else:
-                here.odd = (*here.odd, name)
-    if folders:
-        here.folders = folders
-    if names:
-        shelf.fill(here, names, sizes, times)
+    def _list(self, place: int, here: Folder) -> None:
+        """List one open folder."""
+        names: list[str] = []
+        sizes: list[int] = []
+        times: list[float | None] = []
+        folders: dict[str, Folder] = {}
+        with os.scandir(place) as found:
+            for item in found:
+                name = item.name
+                if item.is_dir(follow_symlinks=False):
+                    # Trials repeat the names of their checkpoints.
+                    folders[sys.intern(name)] = Folder()
+                    continue
+                try:
+                    info = item.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                if info.st_mode & _KIND == _REGULAR:
+                    names.append(name)
+                    sizes.append(info.st_size)
+                    times.append(info.st_mtime)
+                else:
+                    here.odd = (*here.odd, name)
+                    self._odd = True
+        if folders:
+            here.folders = folders
+        if names:
+            self._shelf.fill(here, names, sizes, times)
