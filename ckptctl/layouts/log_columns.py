@@ -32,21 +32,20 @@ _decode_all = msgspec.json.Decoder(Line).decode_lines
 _decode = msgspec.json.Decoder(Line).decode
 
 
-class Columns:
+class Columns(Struct, eq=False):
     """Takes them out of one piece of a log after the other."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        """Lines so far."""
-        self.last = -1
-        """The last line that is not blank."""
-        self.bad: list[tuple[int, str]] = []
-        """The lines that are no JSON, and why."""
-        self._lines: MutableSequence[int] | None = None
-        """The line of each row, once that is no longer its place."""
-        self.names: list[str | None] | PackedNames = []
-        """As they are written: `UNSAID` where there is none."""
-        self.iterations: list[int | None] | PackedNumbers = []
+    count: int = 0
+    """Lines so far."""
+    last: int = -1
+    """The last line that is not blank."""
+    bad: list[tuple[int, str]] = []
+    """The lines that are no JSON, and why."""
+    names: list[str | None] | PackedNames = []
+    """As they are written: `UNSAID` where there is none."""
+    iterations: list[int | None] | PackedNumbers = []
+    _lines: MutableSequence[int] | None = None
+    """The line of each row, once that is no longer its place."""
 
     @property
     def lines(self) -> Sequence[int]:
@@ -71,7 +70,10 @@ class Columns:
         """Put rows behind those that are there."""
         told = [row.checkpoint_dir_name for row in rows]
         if len(told) <= _INTERNED:  # trials repeat the names of their checkpoints
-            told = [intern(name) if name else name for name in told]
+            try:
+                told = list(map(intern, told))  # type: ignore[arg-type]
+            except TypeError:  # some rows name none
+                told = [intern(name) if name else name for name in told]
         self.names.extend(told)
         self.iterations.extend([row.training_iteration for row in rows])
 

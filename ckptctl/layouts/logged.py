@@ -194,7 +194,7 @@ class LogReader:
     """
 
     def __init__(self, fetch: Fetch | None = None, metrics: LogMetrics | None = None) -> None:
-        self._text = LogText(fetch, metrics)
+        self._text = LogText(fetch, metrics or LogMetrics())
         self._found = Columns()
 
     def take(self, data: bytes) -> None:
