@@ -14,12 +14,14 @@ from msgspec import Struct
 from ckptctl.codec.errors import EditError, PointerError, RecordError
 from ckptctl.codec.json_records import decode_text
 
-__all__ = ["CsvText", "read_column"]
+__all__ = ["CsvText", "is_plainly_csv", "read_column"]
 
 Span = tuple[int, int]
 
 _CELL = re.compile(r'"[^"]*(?:""[^"]*)*"[^,\r\n]*|[^",\r\n][^,\r\n]*|(?=[,\r\n])|\Z')
 _LINE_END = re.compile(r"\r?(?:\n|\Z)")
+_BEFORE, _BEHIND = (b",", b"\n"), (b",", b"\r", b"\n")
+"""What stands before and behind a quoted cell."""
 _MUST_QUOTE = re.compile(r'[",\r\n]')
 
 
@@ -143,6 +145,30 @@ def _cell(value: object) -> str:
         case bool() | int() | float():
             return repr(value)
     raise EditError(f"cannot be written to a CSV cell: {type(value).__name__}")
+
+
+def is_plainly_csv(data: bytes) -> bool:
+    """Whether whole lines are surely CSV, by their quotes alone, in a fraction of what rows cost.
+
+    So they are where every quote that is there begins or ends a cell, as those do that Python
+    writes around a comma. Of what is False here, `read_column` knows more.
+    """
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return False
+    first, *parts = data.split(b'"')
+    if not parts:
+        return True
+    if len(parts) % 2 or data.count(b"\r") != data.count(b"\r\n"):
+        return False
+    if first and not first.endswith(_BEFORE):
+        return False
+    *between, last = parts[1::2]  # the others are in quotes
+    if last and not last.startswith(_BEHIND):
+        return False
+    return all(part.startswith(_BEHIND) and part.endswith(_BEFORE) for part in between)
 
 
 def read_column(data: bytes, column: str) -> Sequence[tuple[int, str]]:

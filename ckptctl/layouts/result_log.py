@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ckptctl.codec.csv_records import read_column
+from ckptctl.codec.csv_records import is_plainly_csv, read_column
 from ckptctl.codec.json_records import RecordError
 from ckptctl.layouts.base import Source
 from ckptctl.layouts.log_columns import DIR_NAME_KEY
@@ -85,7 +85,6 @@ class ProgressCheck:
 
     def __init__(self) -> None:
         self.sure = True
-        """Only a quote that does not end makes text no CSV."""
         self.whole: bytes | None = None
         """The text, where it came as one piece."""
         self._pieces = 0
@@ -94,8 +93,7 @@ class ProgressCheck:
         """The next piece."""
         self._pieces += 1
         self.whole = data if self._pieces == 1 else None
-        if b'"' in data or not data.isascii():
-            self.sure = False
+        self.sure = self.sure and is_plainly_csv(data)
 
 
 def problem_of_progress(path: str, data: bytes) -> Unreadable | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 
 import pytest
 
-from ckptctl.codec.csv_records import CsvText, read_column
+from ckptctl.codec.csv_records import CsvText, is_plainly_csv, read_column
 from ckptctl.codec.errors import EditError, PointerError, RecordError
 
 TEXT = 'n,name,"a ""b"", c"\r\n1,x,"1,5"\r\n\r\n2,"two\r\nlines",\r\n3\r\n4,"y"z,last'
@@ -45,6 +47,42 @@ def test_columns() -> None:
     for data in (b"n\n\xff\n", b'n\n"open\n'):
         with pytest.raises(RecordError):
             read_column(data, "n")
+
+
+def test_what_is_plainly_csv_by_its_quotes_can_be_read() -> None:
+    told = 0
+    for length in range(8):
+        for characters in itertools.product('a,"\n\r', repeat=length):
+            text = "".join(characters)
+            if is_plainly_csv(text.encode()):
+                told += '"' in text
+                CsvText(text)
+    assert told > 1000
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_quotes_around_commas_are_plainly_csv(newline: str) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator=newline)
+    writer.writerows([["n", "tag, whole"], [1, "1_lr=0.1,bs=2"], ["a,b", "c,d"], ["[1, 2]", "ü"]])
+    assert out.getvalue().count('"') == 10
+    assert is_plainly_csv(out.getvalue().encode())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'n\n"open\n',
+        b'n\na"b\n',
+        b'n\n"a""b"\n',
+        b'n\n"a"b\n',
+        b'n,m\n"a",1\rx\n',
+        b'n\n"a"\r',
+        b"n\n\xff\n",
+    ],
+)
+def test_what_has_to_be_looked_at_closer_is_not_plainly_csv(data: bytes) -> None:
+    assert not is_plainly_csv(data)
 
 
 def test_values_as_cells() -> None:
