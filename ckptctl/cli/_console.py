@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct
@@ -17,6 +17,9 @@ from ckptctl.report.lines import ASCII_MARKS, Line, Marks, Page
 
 if TYPE_CHECKING:
     from ckptctl.report.document import Document
+
+_BLOCK = 64 * 1024
+"""Characters of an answer that are written at once."""
 
 
 class Console(Struct, kw_only=True):
@@ -66,8 +69,8 @@ class Console(Struct, kw_only=True):
     def write_all(self, parts: Iterable[str]) -> None:
         """Give the answer as text that is made piece by piece."""
         if self.out is None:
-            for part in parts:
-                put(sys.stdout, part, self.form)
+            for text in _in_blocks(parts):
+                put(sys.stdout, text, self.form)
             return
         try:
             mode = "a" if self._begun else "w"
@@ -159,6 +162,19 @@ def _marks(stream: TextIO | None) -> Marks:
     except (UnicodeEncodeError, LookupError):
         return ASCII_MARKS
     return ASCII_MARKS if locale in ("C", "POSIX") else Marks()
+
+
+def _in_blocks(parts: Iterable[str]) -> Iterator[str]:
+    """The same text in fewer pieces, since each is handed to the system by itself."""
+    held, size = list[str](), 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= _BLOCK:
+            yield "".join(held)
+            held, size = [], 0
+    if held:
+        yield "".join(held)
 
 
 def put(stream: TextIO | None, text: str, form: str) -> None:

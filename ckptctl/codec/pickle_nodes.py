@@ -122,6 +122,9 @@ def attr(node: object, *names: str) -> object:
         if isinstance(node, dict):
             node = node.get(name)
             continue
+        if isinstance(node, Opaque) and len(node.states) == 1 and type(node.states[0]) is dict:
+            node = node.states[0].get(name)  # as nearly all objects have it
+            continue
         for part in reversed(state_dicts(node)):
             if name in part:
                 node = part[name]

@@ -29,6 +29,8 @@ class _Times(Struct, gc=False):
     time_total_s: Any = None
 
 
+_SINGLE = frozenset({int, float, str, bool, type(None), type(UNSET)})
+"""What a value is that is no container."""
 _read_times = msgspec.json.Decoder(_Times).decode
 
 
@@ -78,6 +80,8 @@ class LogText(Struct, eq=False, weakref=True):
     """Each piece, or what tells other bytes from it."""
     _last: int = -1
     """The number of the last line, once it is known."""
+    _everywhere: frozenset[str] = frozenset()
+    """Metrics that every result of it is known to have."""
     _lines: list[bytes] = []
     """The lines of the piece that was looked into last."""
     _first: int = 0
@@ -162,8 +166,10 @@ class LogText(Struct, eq=False, weakref=True):
                 values = self._some(all_of(metric), numbers)
             except (LocationError, ValueError, RecursionError):
                 values = []
-        if len(values) != len(numbers) or any(isinstance(v, dict | list) for v in values):
+        if len(values) != len(numbers) or not _SINGLE.issuperset(map(type, values)):
             return [self.metrics(number).get(metric, UNSET) for number in numbers]
+        if len(set(numbers)) == self._last + 1 and UNSET not in values:
+            self._everywhere |= {metric}
         return values
 
     def _some(self, read: Callable[[bytes], list[T]], numbers: Sequence[int]) -> list[T]:
@@ -208,6 +214,9 @@ class LogText(Struct, eq=False, weakref=True):
 
         A usual metric is looked for without taking the rest of the result apart.
         """
+        if metric in self._everywhere:
+            yield from (False for _ in numbers)
+            return
         usual = _is_usual(metric)
         read = one_of(metric)
         values = self._values(metric) if usual and isinstance(numbers, range) else None

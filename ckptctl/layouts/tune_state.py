@@ -128,12 +128,14 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
     base, meta = f"trial_data/{position}/0#", f"trial_data/{position}/1#"
     storage = open_fallback(trial.get("storage"))
     manager = open_fallback(run.get(_MANAGER))
-    if manager.present and not manager.at("_checkpoint_results").is_list:
+    results = manager.at("_checkpoint_results")
+    if manager.present and not results.is_list:
         raise RecordError(f"its {_MANAGER} holds no list of checkpoints")
     last = run.get("last_result")
     last = last if isinstance(last, Mapping) else {}
-    records = tuple(_records(manager, f"{meta}{_MANAGER}#_checkpoint_results"))
+    records = tuple(_records(results, f"{meta}{_MANAGER}#_checkpoint_results"))
     latest = manager.at("_latest_checkpoint_result")
+    latest_is = _same_object(results, latest)
     dirname = storage.text("trial_dir_name") or _text(trial.get("relative_logdir")) or ""
     last_name = last.get("checkpoint_dir_name")
     restored = open_fallback(trial.get("_restore_checkpoint_result"))
@@ -149,8 +151,8 @@ def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]
         raw_index=storage.whole("current_checkpoint_index"),
         index_pointer=f"{base}storage#current_checkpoint_index",
         records=records,
-        latest=_latest(records, _same_object(manager, latest), latest, meta),
-        latest_is=_same_object(manager, latest),
+        latest=_latest(records, latest_is, latest, meta),
+        latest_is=latest_is,
         restore_path=(f"{base}restore_path", restore_path) if restore_path else None,
         restored=_record(restored, f"{base}_restore_checkpoint_result#"),
         last_iteration=whole_number(last.get("training_iteration")),
@@ -180,8 +182,8 @@ def _shape(storage: Pickled, manager: Pickled, base: str, meta: str) -> RecordSh
     )
 
 
-def _records(manager: Pickled, pointer: str) -> Iterator[StateRecord]:
-    for number, item in enumerate(manager.at("_checkpoint_results").items()):
+def _records(results: Pickled, pointer: str) -> Iterator[StateRecord]:
+    for number, item in enumerate(results.items()):
         record = _record(item, f"{pointer}/{number}", number)
         if record is not None:
             yield record
@@ -229,8 +231,8 @@ def _latest(
     return _placed(same.path, same.metrics, same.dir_name, same.timestamp, pointer)
 
 
-def _same_object(manager: Pickled, latest: Pickled) -> int | None:
-    for number, item in enumerate(manager.at("_checkpoint_results").items()):
+def _same_object(results: Pickled, latest: Pickled) -> int | None:
+    for number, item in enumerate(results.items()):
         if latest.present and item.is_same(latest):
             return number
     return None

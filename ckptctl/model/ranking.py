@@ -7,6 +7,8 @@ import math
 from ckptctl.model.experiment import Best, Retention, Trial
 from ckptctl.model.metrics import values_of
 
+_NUMBERS = frozenset({int, float})
+
 
 def best_by(trial: Trial, retention: Retention | None) -> Best | None:
     """The best checkpoint on storage by a retention's metric; the later one of equals.
@@ -16,15 +18,15 @@ def best_by(trial: Trial, retention: Retention | None) -> Best | None:
     """
     if retention is None or retention.monitor is None:
         return None
-    metric, sign = retention.monitor, 1 if retention.mode == "max" else -1
-    scored = []
-    values = values_of(metric, [checkpoint.metrics for checkpoint in trial.saves])
-    for checkpoint, value in zip(trial.saves, values, strict=True):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            continue
-        if math.isfinite(value):
-            scored.append((sign * value, checkpoint.saved, checkpoint.name, value))
+    metric, saves = retention.monitor, trial.saves
+    values = values_of(metric, [checkpoint.metrics for checkpoint in saves])
+    scored = [
+        place
+        for place, value in enumerate(values)
+        if type(value) in _NUMBERS and math.isfinite(value)
+    ]
     if not scored:
         return None
-    _, _, name, value = max(scored)
-    return Best(name=name, metric=metric, mode=retention.mode, value=float(value))
+    best = (max if retention.mode == "max" else min)([values[place] for place in scored])
+    place = next(place for place in reversed(scored) if values[place] == best)
+    return Best(name=saves[place].name, metric=metric, mode=retention.mode, value=float(best))

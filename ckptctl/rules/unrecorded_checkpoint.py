@@ -115,6 +115,9 @@ class UnrecordedCheckpoint(Rule):
 
 def _told_inside(whole: list[Checkpoint], trial: Trial, experiment: Experiment) -> frozenset[str]:
     """The names of those that tell their own result and are no copy of a recorded save."""
+    telling = [c for c in whole if c.left is not None and c.left_result is not None]
+    if not telling:
+        return frozenset()
     recorded = {
         save_of(record.metrics)
         for record in facts.all_records(trial)
@@ -122,10 +125,8 @@ def _told_inside(whole: list[Checkpoint], trial: Trial, experiment: Experiment) 
     }
     return frozenset(
         c.name
-        for c in whole
-        if c.left is not None
-        and c.left_result is not None
-        and save_of(c.left_result) not in recorded - {None}
+        for c in telling
+        if c.left_result is not None and save_of(c.left_result) not in recorded - {None}
     )
 
 
