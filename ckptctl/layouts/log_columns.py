@@ -28,6 +28,7 @@ class Line(Struct, gc=False):
     training_iteration: int | None = None
 
 
+_NOTHING = b": null"
 _decode_all = msgspec.json.Decoder(Line).decode_lines
 _decode = msgspec.json.Decoder(Line).decode
 
@@ -113,10 +114,14 @@ def _quickly(data: bytes) -> list[Line] | None:
 def _slowly(line: bytes) -> Line | None:
     """One line, or None where it is JSON but no result. Raises RecordError."""
     if line.isascii() or _is_text(line):
-        try:
-            return _decode(line)
-        except (ValueError, RecursionError, MemoryError):
-            pass
+        for text in (line, _without_strange(line)):
+            try:
+                row = _decode(text)
+            except (ValueError, RecursionError, MemoryError):
+                continue
+            # The same may stand in a name.
+            if text is line or _NOTHING.decode() not in (row.checkpoint_dir_name or ""):
+                return row
     value = load_json(line)
     if not isinstance(value, Mapping):
         return None
@@ -125,6 +130,16 @@ def _slowly(line: bytes) -> Line | None:
         checkpoint_dir_name=name if isinstance(name, str) or name is UNSAID else None,
         training_iteration=whole_number(value.get("training_iteration")),
     )
+
+
+def _without_strange(line: bytes) -> bytes:
+    """A line without the numbers that Python writes and JSON does not know.
+
+    A metric is often none, and two columns of the line are read all the same.
+    """
+    for number in (b": NaN", b": Infinity", b": -Infinity"):
+        line = line.replace(number, _NOTHING)
+    return line
 
 
 def _is_text(data: bytes) -> bool:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from ckptctl.codec.json_records import read_lines
 from ckptctl.errors import LocationError
-from ckptctl.layouts import log_metrics
+from ckptctl.layouts import log_columns, log_metrics
 from ckptctl.layouts.log_metrics import LogMetrics
 from ckptctl.layouts.log_text import times_of
 from ckptctl.layouts.logged import LoggedRow, LogReader, LogRows
@@ -75,6 +75,11 @@ def test_both_ways_tell_the_same_of_any_log(results: list[dict[str, object]], en
         b'\n{"a": 1}\n',
         b'{"a": 1}\n{"a"',  # cut off
         b'{"a": NaN}\n',
+        b'{"checkpoint_dir_name": "a, NaN", "loss": Infinity}\n',
+        b'{"checkpoint_dir_name": "a: null", "loss": NaN}\n',
+        b'{"checkpoint_dir_name": NaN, "training_iteration": NaN, "x": "a: NaN"}\n',
+        b'{"a": NaNs}\n{"a": NaN}\n',
+        b'{"a": -NaN}\n',
         b"[1]\n",
         b'{"training_iteration": 1.0}\n',
         b'{"other": "\xff"}\n',  # no text, in a value that is not looked at
@@ -86,6 +91,19 @@ def test_what_is_unusual_is_told_as_the_slow_way_tells_it(data: bytes) -> None:
     told = [p.reason for p in read.problems]
     bad = [f"line {number + 1}: {reason}" for number, reason in slow.bad]
     assert told == bad + ([slow.torn] if slow.torn else [])
+
+
+def test_metrics_that_are_no_number_do_not_make_a_log_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = '{"training_iteration": %d, "r": NaN, "n": {"a": Infinity, "b": -Infinity}, '
+    row += '"checkpoint_dir_name": "checkpoint_%06d"}\n'
+    data = "".join(row % (n + 1, n) for n in range(3)).encode()
+    slow = repr(whole(data))
+    monkeypatch.setattr(log_columns, "load_json", None)
+    rows = read_result_log("result.json", data).rows
+    assert list(rows.iterations) == [1, 2, 3]
+    assert repr(quick(rows)) == slow
 
 
 LINES = st.one_of(
