@@ -41,8 +41,7 @@ def main() -> None:
 
 def _rows(work: Path, asked: argparse.Namespace) -> Iterator[cases.Row]:
     yield from cases.start_up(work)
-    scans = list(cases.local_scan(work, asked.trials, asked.checkpoints))
-    yield from scans
+    yield from cases.local_scan(work, asked.trials, asked.checkpoints)
     yield from cases.logs(work)
     yield from cases.renames(work)
     ray = cases.find_ray()
@@ -53,9 +52,8 @@ def _rows(work: Path, asked: argparse.Namespace) -> Iterator[cases.Row]:
         yield from large.of_ray(work, ray, max(1, asked.ray_trials // 10), 5000, 10)
     yield from large.long_log(work)
     if asked.many:
-        count = asked.trials * asked.checkpoints
-        usual, least = scans[-1].seconds / count, scans[-1].floor / count
-        yield from large.many_trials(work, asked.many, 100, usual, least)
+        usual = asked.trials, asked.checkpoints
+        yield from large.many_trials(work, (asked.many, 100), usual)
     if asked.objects:
         yield from buckets.listing(work, asked.objects)
 
