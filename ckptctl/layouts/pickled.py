@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckptctl.codec.json_records import fallback_bytes
+from ckptctl.codec.pickle_alike import Alike
 from ckptctl.codec.pickle_nodes import Opaque, attr, attrs
 from ckptctl.codec.pickle_reader import decode, plain
 from ckptctl.codec.pickle_values import to_value
@@ -78,8 +79,10 @@ class Pickled:
         return self._value.name if isinstance(self._value, Opaque) else None
 
 
-def open_fallback(value: object) -> Pickled:
+def open_fallback(value: object, alike: Alike | None = None) -> Pickled:
     """What a JSON value holds as a pickle; absent where it holds none.
+
+    With `alike` it is read as others before it that it may be alike.
 
     Raises:
         PickleError: it is marked as a pickle and cannot be read.
@@ -87,5 +90,5 @@ def open_fallback(value: object) -> Pickled:
     data = fallback_bytes(value)
     if data is None:
         return Pickled(None, present=False)
-    root = decode(data).root
+    root = decode(data).root if alike is None else alike.decode(data)
     return Pickled(root, present=root is not None)

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ckptctl.codec.errors import CodecError, RecordError
 from ckptctl.codec.json_records import load_json
+from ckptctl.codec.pickle_alike import Alike
 from ckptctl.layouts.pickled import Pickled, open_fallback
 from ckptctl.model.checkpoint import Metrics
 from ckptctl.model.experiment import RecordShape, Retention
@@ -96,6 +97,7 @@ def read_trial_data(pairs: Iterable[object]) -> tuple[StateTrial, ...]:
 
 
 def _trials(pairs: Iterable[object]) -> Iterator[StateTrial]:
+    storages, managers = Alike(), Alike()
     for position, pair in enumerate(pairs):
         if not isinstance(pair, list) or len(pair) != 2:
             raise StateError(f"trial_data/{position} is not a pair")
@@ -103,7 +105,9 @@ def _trials(pairs: Iterable[object]) -> Iterator[StateTrial]:
         if not isinstance(trial, Mapping) or not isinstance(run, Mapping):
             raise StateError(f"trial_data/{position} holds no objects")
         try:
-            yield _trial(position, trial, run)
+            storage = open_fallback(trial.get("storage"), storages)
+            manager = open_fallback(run.get(_MANAGER), managers)
+            yield _trial(position, trial, run, storage, manager)
         except CodecError as error:
             yield broken_trial(position, trial, str(error))
 
@@ -124,10 +128,14 @@ def _is_2_7(trial: Mapping[str, object]) -> bool:
     return "_legacy_orig_experiment_path" in trial or "legacy_sync_config" in trial
 
 
-def _trial(position: int, trial: Mapping[str, object], run: Mapping[str, object]) -> StateTrial:
+def _trial(
+    position: int,
+    trial: Mapping[str, object],
+    run: Mapping[str, object],
+    storage: Pickled,
+    manager: Pickled,
+) -> StateTrial:
     base, meta = f"trial_data/{position}/0#", f"trial_data/{position}/1#"
-    storage = open_fallback(trial.get("storage"))
-    manager = open_fallback(run.get(_MANAGER))
     results = manager.at("_checkpoint_results")
     if manager.present and not results.is_list:
         raise RecordError(f"its {_MANAGER} holds no list of checkpoints")
