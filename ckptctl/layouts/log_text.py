@@ -29,8 +29,9 @@ class _Times(Struct, gc=False):
     time_total_s: Any = None
 
 
-_SINGLE = frozenset({int, float, str, bool, type(None), type(UNSET)})
-"""What a value is that is no container."""
+_SCALARS = frozenset({int, float, str, bool, type(None)})
+_SINGLE = _SCALARS | {type(UNSET)}
+"""What a value is that is no container, if it is there at all."""
 _read_times = msgspec.json.Decoder(_Times).decode
 
 
@@ -162,14 +163,20 @@ class LogText(Struct, eq=False, weakref=True):
         """One metric of the results on some lines: UNSET where one has not got it."""
         values: list[Any] = []
         if _is_usual(metric):
+            read = all_of(metric)
+
+            def noted(text: bytes) -> list[Any]:
+                found = read(text)
+                if len(found) == self._last + 1 and _SCALARS.issuperset(map(type, found)):
+                    self._everywhere |= {metric}
+                return found
+
             try:
-                values = self._some(all_of(metric), numbers)
+                values = self._some(noted, numbers)
             except (LocationError, ValueError, RecursionError):
                 values = []
         if len(values) != len(numbers) or not _SINGLE.issuperset(map(type, values)):
             return [self.metrics(number).get(metric, UNSET) for number in numbers]
-        if len(set(numbers)) == self._last + 1 and UNSET not in values:
-            self._everywhere |= {metric}
         return values
 
     def _some(self, read: Callable[[bytes], list[T]], numbers: Sequence[int]) -> list[T]:
@@ -182,7 +189,7 @@ class LogText(Struct, eq=False, weakref=True):
             if lines < 2 * len(numbers):
                 values = read(self._bytes(0))
                 if len(values) == lines:  # else some are blank
-                    return values if len(numbers) == lines else [values[n] for n in numbers]
+                    return [values[number] for number in numbers]
         return read(b"\n".join([self.line(number) for number in numbers]))
 
     def result(self, number: int) -> Mapping[str, object]:

@@ -232,20 +232,24 @@ def test_metrics_of_many_rows_are_those_of_each(
     results = [usual] * 80
     for place, other in others:
         results.insert(place, other)
+    results = [{**result, "nth": place} for place, result in enumerate(results)]
     text = "".join(json.dumps(r) + "\n" for r in results).encode()
     metrics = LogMetrics()
     for _ in range(64):
-        metrics.of(json.dumps(usual).encode())
+        metrics.of(json.dumps({**usual, "nth": 0}).encode())
     reader = LogReader(metrics=metrics)
     reader.take(text)
     rows = reader.done().rows
-    places = data.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1).map(sorted))
+    every = st.permutations(range(len(rows)))
+    places = data.draw(every | every.map(lambda p: p[:50]) | every.map(lambda p: p[:3]))
     chosen = [rows.metrics(place) for place in places]
     known = [flatten(json.loads(json.dumps(results[place]))) for place in places]
     mixed = [*chosen, {"loss": 1}, *chosen]
     assert repr([dict(m.items()) for m in read_all(mixed)]) == repr([*known, {"loss": 1}, *known])
     values = [own.get(metric, UNSET) for own in known]
     assert repr(values_of(metric, chosen)) == repr(values)
+    assert values_of("nth", chosen) == places
+    assert not list(rows.without("nth"))
 
 
 @pytest.mark.parametrize("line", [b"{}", b'{"timestamp": 3, "time_total_s": 2}', b"[]", b"null"])
