@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO, ClassVar, Protocol
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -14,6 +13,9 @@ from ckptctl.layouts.tree import Tree
 from ckptctl.model.experiment import Experiment, RecordFile, RecordKind, RecordRole, Unreadable
 from ckptctl.storage.store import Reader
 from ckptctl.storage.together import together
+
+if TYPE_CHECKING:
+    import hashlib
 
 MAX_STATE_BYTES = 512 * 1024 * 1024
 """Larger state and snapshot files are told as unreadable."""
@@ -171,7 +173,7 @@ class Source:
             return data is not None
         if self._told is not None:
             self._told(path)
-        digest, size = hashlib.sha256() if self._digests else None, 0
+        digest, size = self._begin_digest(), 0
         try:
             for piece in self._pieces(path, MAX_LOG_BYTES):
                 if digest is not None:
@@ -241,8 +243,16 @@ class Source:
             entry = self._tree.file(path)
             self._note(path, kind, role, entry.size if entry else 0, "")
         else:
-            digest = hashlib.sha256(data).hexdigest() if self._digests else ""
-            self._note(path, kind, role, len(data), digest)
+            digest = self._begin_digest(data)
+            self._note(path, kind, role, len(data), "" if digest is None else digest.hexdigest())
+
+    def _begin_digest(self, data: bytes = b"") -> hashlib._Hash | None:
+        """What takes the digest of a record, if there is to be one."""
+        if not self._digests:
+            return None
+        import hashlib  # a scan needs none of it
+
+        return hashlib.sha256(data)
 
     def _note(self, path: str, kind: RecordKind, role: RecordRole, size: int, sha256: str) -> None:
         entry = self._tree.file(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import itertools
 import os
 import stat
@@ -138,6 +137,8 @@ def beside(path: str) -> str:
     No reader of experiments matches it, and it follows from the name alone, so that what
     a crash leaves behind can be found and removed.
     """
+    import hashlib  # a scan needs none of it
+
     folder, name = os.path.split(path)
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
     return os.path.join(folder, f".ckptctl-{digest}~")
