@@ -258,6 +258,15 @@ def _text(width: int) -> Callable[[bytes, int], tuple[object, int]]:
     return read
 
 
+def _raw(width: int) -> Callable[[bytes, int], tuple[object, int]]:
+    def read(data: bytes, pos: int) -> tuple[object, int]:
+        begin = pos + width
+        end = begin + int.from_bytes(data[pos:begin], "little")
+        return data[begin:end], end
+
+    return read
+
+
 def _number(width: int, *, signed: bool) -> Callable[[bytes, int], tuple[object, int]]:
     def read(data: bytes, pos: int) -> tuple[object, int]:
         end = pos + width
@@ -291,6 +300,8 @@ _READERS: Mapping[int, Callable[[bytes, int], tuple[object, int]]] = {
     b"J"[0]: _number(4, signed=True),
     b"G"[0]: _float,
     b"X"[0]: _text(4),
+    b"C"[0]: _raw(1),  # numbers of numpy are made of them
+    b"B"[0]: _raw(4),
     0x8A: _wide,
     0x8C: _text(1),
 }

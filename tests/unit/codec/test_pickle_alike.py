@@ -97,10 +97,29 @@ def test_several_kinds_are_told_apart() -> None:
 
 def test_scalars_of_any_kind_may_take_the_place_of_each_other() -> None:
     alike = Alike()
-    notes = [None, True, 1, 300, 70_000, -1, 1 << 40, -(1 << 70), 0.5, float("inf")] * 2
+    notes = [
+        None,
+        True,
+        1,
+        300,
+        70_000,
+        -1,
+        1 << 40,
+        -(1 << 70),
+        0.5,
+        float("inf"),
+    ] * 2
     datas = [trial("t", 0.5, note=note) for note in notes]
     assert [among_others(alike, d) for d in datas] == [by_itself(d) for d in datas]
     assert len(alike._molds) == 1
+
+
+def test_bytes_as_numbers_of_numpy_have_them_may_differ() -> None:
+    alike = Alike()
+    datas = [trial("t", 0.5, note=[bytes([n]) * (n * 50)]) for n in range(1, 9)]
+    assert [among_others(alike, d) for d in datas] == [by_itself(d) for d in datas]
+    (mold,) = alike._molds
+    assert mold.holes
 
 
 @pytest.mark.parametrize(
@@ -111,7 +130,7 @@ def test_scalars_of_any_kind_may_take_the_place_of_each_other() -> None:
         lambda n: [Result, Path, int, str][n % 4],  # the name of a global
         lambda n: ["x" * n, "y" * (n + 300)],
         lambda n: list(range(n)),
-        lambda n: {"raw": bytes([n])},
+        lambda n: {"raw": bytearray([n])},
         lambda n: {1: {2: [n, (n, [n])]}, "frozen": frozenset({n, "a"})},
         lambda n: "z" * 70_000 * n,  # more frames than one
     ],
