@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ from ckptctl.errors import CkptctlError, LayoutError, LocationError, UsageError
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
+from ckptctl.model.metrics import finite_number
 
 if TYPE_CHECKING:
     from ckptctl.rules.base import Rule
@@ -255,10 +255,9 @@ def metric_names(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _score(checkpoint: Checkpoint, metric: str) -> float | None:
-    value = checkpoint.metrics.get(metric)
-    if checkpoint.state is not CheckpointState.COMPLETE or isinstance(value, bool | str | None):
+    if checkpoint.state is not CheckpointState.COMPLETE:
         return None
-    return value if math.isfinite(value) else None
+    return finite_number(checkpoint.metrics.get(metric))
 
 
 def rules(*, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:

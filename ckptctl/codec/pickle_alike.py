@@ -17,9 +17,12 @@ __all__ = ["Alike"]
 
 _MOLDS = 8
 """Kinds of pickles that are told apart."""
-_LESSONS = 48
+_LESSONS = 32
 """How often it is learned from a pickle that fits nowhere, before they count as all different."""
-_MOST_OPS = 20_000
+_MOST_OPS, _MOST_BYTES = 10_000, 1 << 20
+"""Of a pickle from which it is learned."""
+_PART = 4
+"""Of so many opcodes one may differ, at most: else it takes as long to compare as to decode."""
 
 
 class Alike:
@@ -49,7 +52,11 @@ class Alike:
                 self._molds.insert(0, self._molds.pop(place))
             return made
         found = decode(data)
-        if self._lessons < _LESSONS and found.nops <= _MOST_OPS:
+        if (
+            self._lessons < _LESSONS
+            and found.nops <= _MOST_OPS
+            and found.end - found.start <= _MOST_BYTES
+        ):
             self._lessons += 1
             self._learn(Ops.of(data[: found.end]))
         return found.root
@@ -70,6 +77,8 @@ class Alike:
         self._single = [ops, *self._single][:_MOLDS]
 
     def _keep(self, ops: Ops, holes: frozenset[int]) -> None:
+        if len(holes) * _PART > len(ops.spans):
+            return
         try:
             mold = Mold(ops, holes)
         except (OddError, PickleError):

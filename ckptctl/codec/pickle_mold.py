@@ -16,7 +16,7 @@ from ckptctl.codec.limits import Limits
 from ckptctl.codec.pickle_handlers import HANDLERS
 from ckptctl.codec.pickle_machine import Handler, Machine, run
 from ckptctl.codec.pickle_nodes import Key, Opaque
-from ckptctl.codec.pickle_opcodes import FRAME, iter_ops
+from ckptctl.codec.pickle_opcodes import FRAME, PROTO, iter_ops
 
 __all__ = ["Mold", "OddError", "Ops", "fields"]
 
@@ -152,7 +152,7 @@ def _between(ops: Ops, holes: frozenset[int]) -> tuple[bytes, list[bytes]]:
     One frame is around all but the protocol, as a pickle has it that is not a long one.
     """
     frames = [end for op, _, end in ops.spans if op == FRAME]
-    if len(frames) != 1 or ops.spans[1][0] != FRAME:
+    if len(frames) != 1 or [op for op, _, _ in ops.spans[:2]] != [PROTO, FRAME]:
         raise OddError
     (begin,) = frames
     head = ops.data[: begin - 8]

@@ -29,6 +29,7 @@ class Line(Struct, gc=False):
 
 
 _NOTHING = b": null"
+_OPENS = ord("{")
 _decode_all = msgspec.json.Decoder(Line).decode_lines
 _decode = msgspec.json.Decoder(Line).decode
 
@@ -49,16 +50,26 @@ class Columns(Struct, eq=False):
     """The line of each row, once that is no longer its place."""
 
     @property
+    def is_regular(self) -> bool:
+        """Whether each line is a row."""
+        return self._lines is None
+
+    @property
     def lines(self) -> Sequence[int]:
         """The line of each row."""
         return range(len(self.iterations)) if self._lines is None else self._lines
 
     def take(self, data: bytes) -> None:
         """The next piece."""
-        lines = len(BytesIO(data).readlines())  # half of what it costs to count line ends
+        each = BytesIO(data).readlines()  # half of what it costs to count line ends
+        lines = len(each)
         rows = _quickly(data)
-        # The decoder skips blank lines too, which count.
-        if rows is not None and len(rows) == lines:
+        # The decoder skips blank lines, which count, and takes two results on one line.
+        if (
+            rows is not None
+            and len(rows) == lines
+            and not [1 for line in each if line[0] != _OPENS]
+        ):
             self.add(rows)
             if self._lines is not None:
                 self._lines.extend(range(self.count, self.count + lines))

@@ -80,7 +80,7 @@ class LogText(Struct, eq=False, weakref=True):
     _held: list[bytes | _Deflated | int] = []
     """Each piece, or what tells other bytes from it."""
     _last: int = -1
-    """The number of the last line, once it is known."""
+    """The number of the last line, once it is known that each line holds a result."""
     _everywhere: frozenset[str] = frozenset()
     """Metrics that every result of it is known to have."""
     _lines: list[bytes] = []
@@ -95,7 +95,7 @@ class LogText(Struct, eq=False, weakref=True):
         self._held.append(data)
 
     def end(self, lines: int) -> None:
-        """It is whole, and has that many lines."""
+        """It is whole, and each of so many lines holds a result."""
         self._last = lines - 1
 
     @property
@@ -184,12 +184,11 @@ class LogText(Struct, eq=False, weakref=True):
 
         Where these are most of the lines, all are read.
         """
-        if not self.in_pieces:
-            lines = self._last + 1
-            if lines < 2 * len(numbers):
-                values = read(self._bytes(0))
-                if len(values) == lines:  # else some are blank
-                    return [values[number] for number in numbers]
+        lines = self._last + 1
+        if 0 < lines < 2 * len(numbers) and not self.in_pieces:
+            values = read(self._bytes(0))
+            if len(values) == lines:
+                return [values[number] for number in numbers]
         return read(b"\n".join([self.line(number) for number in numbers]))
 
     def result(self, number: int) -> Mapping[str, object]:

@@ -210,7 +210,8 @@ class LogReader:
         found = self._found
         if self._text.in_pieces:
             self._text.release()
-        self._text.end(found.count)
+        if found.is_regular:
+            self._text.end(found.count)
         bad, torn = tuple(found.bad), None
         if bad and bad[-1][0] == found.last:
             torn = f"line {found.last + 1} is cut off"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
@@ -276,7 +277,17 @@ def whole_number(value: object) -> int | None:
 
 
 def real_number(value: object) -> float | int | None:
-    """`value` where it is a number, else None."""
+    """`value` where it is a number, and no whole one that is too large for a float, else None."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
+    try:
+        float(value)
+    except OverflowError:
+        return None
     return value
+
+
+def finite_number(value: object) -> float | int | None:
+    """The same without infinity and what is not a number."""
+    number = real_number(value)
+    return number if number is not None and math.isfinite(number) else None

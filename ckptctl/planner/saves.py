@@ -177,9 +177,9 @@ def score(trial: Trial, metrics: Mapping[str, object]) -> tuple[bool, float] | N
     value = metrics.get(retention.monitor, -math.inf)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    if math.isnan(value):
+    if isinstance(value, float) and math.isnan(value):
         return (False, -math.inf)
-    return (True, float(value) if retention.mode == "max" else -float(value))
+    return (True, value if retention.mode == "max" else -value)
 
 
 def last_row(trial: Trial) -> Row | None:

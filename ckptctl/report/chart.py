@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState, Metrics
 from ckptctl.model.experiment import Trial
+from ckptctl.model.metrics import finite_number
 from ckptctl.report.rows import is_latest
 
 # What Ray adds to every result by itself, and what only counts.
@@ -107,12 +108,8 @@ def _first(trial: Trial) -> str | None:
 
 def number(value: object) -> float | None:
     """Take a metric as a finite number, or not at all."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer of more than 308 digits
-        return None
+    found = finite_number(value)
+    return None if found is None else float(found)
 
 
 def _curve(trial: Trial, metric: str) -> Iterator[tuple[float, float]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ckptctl.model.experiment import Trial
+from ckptctl.model.metrics import finite_number
 from ckptctl.report.lines import Page
 
 WIDTH = 16
@@ -25,12 +25,8 @@ def spark(trial: Trial, metric: str, page: Page) -> str:
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    number = finite_number(value)
+    return None if number is None else float(number)
 
 
 def _sampled(values: Sequence[float | None]) -> list[float | None]:

@@ -71,9 +71,9 @@ def _score(record: Record, retention: Retention) -> tuple[bool, float] | None:
     value = record.metrics.get(retention.monitor or "")
     if not isinstance(value, int | float):
         return None
-    if math.isnan(value):
+    if isinstance(value, float) and math.isnan(value):
         return False, -math.inf
-    return True, float(value) if retention.mode != "min" else -float(value)
+    return True, value if retention.mode != "min" else -value
 
 
 def _name(record: Record) -> str:

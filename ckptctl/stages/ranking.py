@@ -7,7 +7,6 @@ into its list by score, so that the order of the list tells what could have rank
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import pairwise
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from ckptctl.model.bookkeeping import Provenance
 from ckptctl.model.experiment import Experiment, Record, Trial
+from ckptctl.model.metrics import finite_number
 from ckptctl.model.stages import RunSettings
 
 TRAIN_V2 = "ray-train-v2"
@@ -125,6 +125,5 @@ def _candidates(records: tuple[Record, ...]) -> Iterator[tuple[str, str]]:
 
 def score(value: object) -> float | None:
     """A reported value as a finite number, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
+    number = finite_number(value)
+    return None if number is None else float(number)

@@ -19,7 +19,7 @@ _KIND, _REGULAR = stat.S_IFMT(0o777777), stat.S_IFREG
 _START = os.O_RDONLY | os.O_DIRECTORY
 _BELOW = _START | os.O_NOFOLLOW
 _DEEPEST = 3
-_OPEN = 64
+_OPEN = 16
 """Folders within one another that are kept open at once."""
 _LONG = 900
 """Characters of a path behind which the kernel says of each whole path whether it is too long."""
@@ -32,6 +32,7 @@ HIDING = {
     errno.ENAMETOOLONG: "the path is too long",
 }
 """Why a folder may hide what is in it, while the rest can be listed."""
+_TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
 """Why a folder that was there is none any more."""
 
@@ -137,7 +138,14 @@ class _Walker:
                     if far:
                         deeper.append((f"{path}/{name}", inner))
                         continue
-                    place = self._enter(name, around, inner)
+                    try:
+                        place = self._enter(name, around, inner)
+                    except OSError as error:
+                        if error.errno not in _TOO_MANY_OPEN:
+                            raise
+                        # It is listed again once those around it are closed.
+                        deeper.append((f"{path}/{name}", inner))
+                        continue
                     if place is not None:
                         inside = iter(inner.folders.items())
                         levels.append(_Level(place, f"{path}/{name}", inside))

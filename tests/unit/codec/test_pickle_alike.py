@@ -141,6 +141,28 @@ def test_what_differs_otherwise_is_decoded_as_ever(make: Any) -> None:
     assert [among_others(alike, d) for d in datas * 2] == [by_itself(d) for d in datas * 2]
 
 
+def test_a_frame_around_the_rest_of_what_has_no_protocol_is_no_mold() -> None:
+    def framed(body: bytes) -> bytes:
+        return b"\x95" + len(body).to_bytes(8, "little") + body
+
+    alike = Alike()
+    for first in (b"K\x01", b"K\x02", b"K\x03"):
+        assert among_others(alike, first + framed(b"K\x05\x86.")) == (
+            "tuple",
+            [("int", str(first[1])), ("int", "5")],
+        )
+    inside = b"K\x01" + framed(b"K\x09" + framed(b"K\x05\x86."))
+    assert among_others(alike, inside) == by_itself(inside)
+    assert not alike._molds
+
+
+def test_where_most_differs_nothing_is_learned() -> None:
+    alike = Alike()
+    datas = [pickle.dumps([n + k for k in range(500)], protocol=4) for n in range(0, 9000, 300)]
+    assert [among_others(alike, d) for d in datas] == [by_itself(d) for d in datas]
+    assert not alike._molds
+
+
 def test_one_that_holds_itself_is_decoded_as_ever() -> None:
     alike = Alike()
     for n in range(5):

@@ -93,6 +93,33 @@ def test_what_is_unusual_is_told_as_the_slow_way_tells_it(data: bytes) -> None:
     assert told == bad + ([slow.torn] if slow.torn else [])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{0}{1}\n\n{2}\n",  # as many results as lines
+        "{0}{1}\n{2}\n\n",
+        "{0} {1}\n \n{2}\n",
+        " {0}\n{1}\n{2}\n",
+        "{0}\n\n{1}\n{2}\n",
+        "{0}\r\n{1}\r\n{2}\r\n",
+    ],
+)
+def test_every_row_has_the_metrics_of_its_own_line(text: str) -> None:
+    results = [json.dumps({"training_iteration": n, "loss": n / 2}) for n in range(3)]
+    data = text.format(*results).encode()
+    metrics = LogMetrics()
+    for _ in range(70):
+        metrics.of(results[0].encode())
+    reader = LogReader(metrics=metrics)
+    reader.take(data)
+    rows = reader.done().rows
+    assert repr(quick(rows)) == repr(whole(data))
+    chosen = [rows.metrics(place) for place in range(len(rows))]
+    losses = [n / 2 for n in rows.iterations if n is not None]
+    assert len(losses) == len(rows) > 0
+    assert [m["loss"] for m in read_all(chosen)] == values_of("loss", chosen) == losses
+
+
 def test_metrics_that_are_no_number_do_not_make_a_log_slow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

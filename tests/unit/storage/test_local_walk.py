@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -100,6 +101,22 @@ def test_a_folder_that_may_not_be_read_is_closed_again(
     assert found.folders["b"].unreadable == "no permission"
     assert [list(found.folders[n].folders) for n in ("a", "c")] == [["checkpoint_000000"]] * 2
     assert _open_files() == before
+
+
+def test_few_descriptors_are_enough(tmp_path: Path) -> None:
+    _nested(tmp_path, "d", 60)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    left = [os.open(tmp_path, os.O_RDONLY) for _ in range(3)]
+    try:
+        # What is open already counts, and its numbers may have gaps.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(left) + 4, hard))
+        for place in left:
+            os.close(place)
+        chain = _chain(walk(str(tmp_path)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len(chain) == 61
+    assert chain[-1].names == ("model.pt",)
 
 
 def test_a_disk_that_fails_is_told_and_nothing_stays_open(
