@@ -7,10 +7,11 @@ are then put into a copy of the decoded value, in which all else is the mold's o
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from ckptctl.codec.limits import Limits
 from ckptctl.codec.pickle_handlers import HANDLERS
@@ -18,7 +19,7 @@ from ckptctl.codec.pickle_machine import Handler, Machine, run
 from ckptctl.codec.pickle_nodes import Key, Opaque
 from ckptctl.codec.pickle_opcodes import FRAME, PROTO, iter_ops
 
-__all__ = ["Mold", "OddError", "Ops", "fields"]
+__all__ = ["Mold", "OddError", "Ops"]
 
 _DEEPEST = 60
 _FLOAT = b"G"[0]
@@ -184,7 +185,7 @@ def _with_holes(ops: Ops, numbers: Mapping[int, int]) -> object:
         return push
 
     handlers = [holed(own) if op in _READERS else own for op, own in enumerate(HANDLERS)]
-    machine = Machine(ops.data, Limits())
+    machine = Machine(ops.data, _LIMITS)
     run(machine, handlers, 0)
     return machine.stack[-1]
 
@@ -196,25 +197,11 @@ def _parts(node: object) -> Iterator[tuple[Any, object]]:
             yield None, key
         yield from node.items()
     elif isinstance(node, Opaque):
-        yield from enumerate(fields(node))
+        yield from enumerate(astuple(node))
     elif isinstance(node, Key):
         yield None, node.value
     elif isinstance(node, list | tuple):
         yield from enumerate(node)
-
-
-def fields(node: Opaque) -> tuple[object, ...]:
-    """All that describes an object, in the order of its parts."""
-    return (
-        node.kind,
-        node.cls,
-        node.args,
-        node.kwargs,
-        node.states,
-        node.appended,
-        node.items,
-        node.setters,
-    )
 
 
 def _dict(model: dict[object, object], changes: _Changes, pool: list[object]) -> object:
@@ -224,7 +211,7 @@ def _dict(model: dict[object, object], changes: _Changes, pool: list[object]) ->
     return made
 
 
-def _list(model: list[object], changes: _Changes, pool: list[object]) -> object:
+def _list(model: Sequence[object], changes: _Changes, pool: list[object]) -> list[Any]:
     made = list(model)
     for key, place in changes:
         made[key] = pool[place]
@@ -232,11 +219,11 @@ def _list(model: list[object], changes: _Changes, pool: list[object]) -> object:
 
 
 def _tuple(model: tuple[object, ...], changes: _Changes, pool: list[object]) -> object:
-    return tuple(_list(list(model), changes, pool))  # type: ignore[arg-type]
+    return tuple(_list(model, changes, pool))
 
 
 def _opaque(model: Opaque, changes: _Changes, pool: list[object]) -> object:
-    return Opaque(*_list(list(fields(model)), changes, pool))  # type: ignore[misc]
+    return Opaque(*_list(astuple(model), changes, pool))
 
 
 _MAKERS: Mapping[type, Callable[[Any, _Changes, list[object]], object]] = {
@@ -250,16 +237,17 @@ _MAKERS: Mapping[type, Callable[[Any, _Changes, list[object]], object]] = {
 
 
 def _text(width: int) -> Callable[[bytes, int], tuple[object, int]]:
+    raw = _raw(width)
+
     def read(data: bytes, pos: int) -> tuple[object, int]:
-        begin = pos + width
-        end = begin + int.from_bytes(data[pos:begin], "little")
-        return data[begin:end].decode("utf-8", "surrogatepass"), end
+        text, end = raw(data, pos)
+        return text.decode("utf-8", "surrogatepass"), end
 
     return read
 
 
-def _raw(width: int) -> Callable[[bytes, int], tuple[object, int]]:
-    def read(data: bytes, pos: int) -> tuple[object, int]:
+def _raw(width: int) -> Callable[[bytes, int], tuple[bytes, int]]:
+    def read(data: bytes, pos: int) -> tuple[bytes, int]:
         begin = pos + width
         end = begin + int.from_bytes(data[pos:begin], "little")
         return data[begin:end], end
@@ -280,7 +268,7 @@ def _wide(data: bytes, pos: int) -> tuple[object, int]:
     return int.from_bytes(data[pos + 1 : end], "little", signed=True), end
 
 
-def _constant(value: object) -> Callable[[bytes, int], tuple[object, int]]:
+def _constant(*, value: object) -> Callable[[bytes, int], tuple[object, int]]:
     return lambda _, pos: (value, pos)
 
 
@@ -292,9 +280,9 @@ _LIMITS = Limits()
 _unpack = struct.Struct(">d").unpack_from
 # One that runs over the end is found out by what has to stand behind it.
 _READERS: Mapping[int, Callable[[bytes, int], tuple[object, int]]] = {
-    b"N"[0]: _constant(None),
-    0x88: _constant(True),  # noqa: FBT003
-    0x89: _constant(False),  # noqa: FBT003
+    b"N"[0]: _constant(value=None),
+    0x88: _constant(value=True),
+    0x89: _constant(value=False),
     b"K"[0]: _number(1, signed=False),
     b"M"[0]: _number(2, signed=False),
     b"J"[0]: _number(4, signed=True),

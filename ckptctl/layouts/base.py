@@ -184,7 +184,7 @@ class Source:
             reason = error.message if isinstance(error, LocationError) else str(error)
             self.problems.append(Unreadable(file=path, reason=reason, role=role))
             return False
-        self._note(path, kind, role, size, "" if digest is None else digest.hexdigest())
+        self._note(path, kind, role, size, digest)
         return True
 
     def again(self, path: str) -> Callable[[int, int], bytes]:
@@ -241,10 +241,9 @@ class Source:
         """Note a record: with its digest where it was read, without where it was only listed."""
         if data is None:
             entry = self._tree.file(path)
-            self._note(path, kind, role, entry.size if entry else 0, "")
+            self._note(path, kind, role, entry.size if entry else 0, None)
         else:
-            digest = self._begin_digest(data)
-            self._note(path, kind, role, len(data), "" if digest is None else digest.hexdigest())
+            self._note(path, kind, role, len(data), self._begin_digest(data))
 
     def _begin_digest(self, data: bytes = b"") -> hashlib._Hash | None:
         """What takes the digest of a record, if there is to be one."""
@@ -254,14 +253,21 @@ class Source:
 
         return hashlib.sha256(data)
 
-    def _note(self, path: str, kind: RecordKind, role: RecordRole, size: int, sha256: str) -> None:
+    def _note(
+        self,
+        path: str,
+        kind: RecordKind,
+        role: RecordRole,
+        size: int,
+        digest: hashlib._Hash | None,
+    ) -> None:
         entry = self._tree.file(path)
         self.files.append(
             RecordFile(
                 path=path,
                 kind=kind,
                 role=role,
-                sha256=sha256,
+                sha256="" if digest is None else digest.hexdigest(),
                 size=size,
                 modified=entry.modified if entry else None,
             )

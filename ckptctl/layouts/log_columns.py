@@ -82,10 +82,7 @@ class Columns(Struct, eq=False):
         """Put rows behind those that are there."""
         told = [row.checkpoint_dir_name for row in rows]
         if len(told) <= _INTERNED:  # trials repeat the names of their checkpoints
-            try:
-                told = list(map(intern, told))  # type: ignore[arg-type]
-            except TypeError:  # some rows name none
-                told = [intern(name) if name else name for name in told]
+            told = [intern(name) if name else name for name in told]
         self.names.extend(told)
         self.iterations.extend([row.training_iteration for row in rows])
 

@@ -17,7 +17,7 @@ from ckptctl.codec.json_records import load_json
 from ckptctl.errors import LocationError
 from ckptctl.layouts.log_metrics import LogMetrics, NotAlikeError
 from ckptctl.model.checkpoint import Metrics
-from ckptctl.model.metrics import NOT_METRICS, all_of, flatten, one_of, real_number
+from ckptctl.model.metrics import NOT_METRICS, SCALARS, all_of, flatten, one_of, real_number
 
 Fetch = Callable[[int, int], bytes]
 """Reads so many bytes of the log from an offset; raises LocationError or OSError."""
@@ -29,8 +29,7 @@ class _Times(Struct, gc=False):
     time_total_s: Any = None
 
 
-_SCALARS = frozenset({int, float, str, bool, type(None)})
-_SINGLE = _SCALARS | {type(UNSET)}
+_SINGLE = SCALARS | {type(UNSET)}
 """What a value is that is no container, if it is there at all."""
 _read_times = msgspec.json.Decoder(_Times).decode
 
@@ -167,7 +166,7 @@ class LogText(Struct, eq=False, weakref=True):
 
             def noted(text: bytes) -> list[Any]:
                 found = read(text)
-                if len(found) == self._last + 1 and _SCALARS.issuperset(map(type, found)):
+                if len(found) == self._last + 1 and SCALARS.issuperset(map(type, found)):
                     self._everywhere |= {metric}
                 return found
 

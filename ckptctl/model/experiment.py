@@ -290,13 +290,13 @@ class Trial(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def folders(self) -> tuple[Checkpoint, ...]:
         """The checkpoints on storage that a save has finished or begun, temporary ones aside."""
-        if not self.unwhole:
+        if not self.incomplete:
             return self.checkpoints
         gone, left = CheckpointState.MISSING, CheckpointState.TEMPORARY
         return tuple([c for c in self.checkpoints if c.state is not gone and c.state is not left])
 
     @cached_property
-    def unwhole(self) -> tuple[Checkpoint, ...]:
+    def incomplete(self) -> tuple[Checkpoint, ...]:
         """The checkpoints that are not complete, which in nearly all trials are none."""
         complete = CheckpointState.COMPLETE
         return tuple([c for c in self.checkpoints if c.state is not complete])

@@ -33,7 +33,7 @@ NOT_METRICS = frozenset(
 ``tune/trainable/trainable.py`` ``get_auto_filled_metrics``, and the checkpoint's own name)."""
 
 _MAX_LEAVES = 10_000
-_SCALARS = frozenset({int, float, str, bool, type(None)})
+SCALARS = frozenset({int, float, str, bool, type(None)})
 _MAX_DEPTH = 50
 
 
@@ -252,7 +252,7 @@ def _fill(flat: dict[str, MetricValue], values: Mapping[Any, Any], prefix: str, 
         if not name:
             continue
         kind = type(value)
-        if kind in _SCALARS:
+        if kind in SCALARS:
             flat[name] = value
         elif kind is dict or isinstance(value, Mapping):
             if depth < _MAX_DEPTH and value.get("_type") != "CLOUDPICKLE_FALLBACK":

@@ -39,7 +39,7 @@ class EmptyCheckpoint(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding that lists the trial's empty folders."""
-        empty = [c for c in trial.unwhole if c.state is CheckpointState.EMPTY]
+        empty = [c for c in trial.incomplete if c.state is CheckpointState.EMPTY]
         if not empty:
             return
         names = [c.name for c in empty]

@@ -45,7 +45,7 @@ class PartialCheckpoint(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding for each partial checkpoint, since each lacks something else."""
-        for checkpoint in trial.unwhole:
+        for checkpoint in trial.incomplete:
             if checkpoint.state is not CheckpointState.PARTIAL:
                 continue
             yield self.finding(

@@ -41,7 +41,7 @@ class TemporaryLeftBehind(TrialRule):
 
     def check_trial(self, trial: Trial, experiment: Experiment) -> Iterator[Finding]:
         """One finding that lists the trial's temporary folders."""
-        left = [c for c in trial.unwhole if c.state is CheckpointState.TEMPORARY]
+        left = [c for c in trial.incomplete if c.state is CheckpointState.TEMPORARY]
         if not left:
             return
         names = [c.name for c in left]

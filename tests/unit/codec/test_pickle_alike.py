@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from ckptctl.codec.errors import PickleError
 from ckptctl.codec.json_records import fallback_bytes
 from ckptctl.codec.pickle_alike import Alike
-from ckptctl.codec.pickle_mold import fields
 from ckptctl.codec.pickle_nodes import Key, Opaque
 from ckptctl.codec.pickle_reader import decode
 from tests.support import CORPUS
@@ -39,7 +39,7 @@ def described(node: object, seen: dict[int, int]) -> object:
     if isinstance(node, Key):
         return ("key", described(node.value, seen))
     if isinstance(node, Opaque):
-        return [described(part, seen) for part in fields(node)]
+        return [described(part, seen) for part in astuple(node)]
     if isinstance(node, list | tuple):
         return (type(node).__name__, [described(part, seen) for part in node])
     return (type(node).__name__, repr(node))

@@ -36,6 +36,18 @@ def _open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+def _refuse(monkeypatch: pytest.MonkeyPatch, name: str, error: OSError) -> None:
+    """Have a folder of this name not be opened."""
+    real = os.open
+
+    def refusing(path: str, flags: int, dir_fd: int | None = None) -> int:
+        if path == name:
+            raise error
+        return real(path, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", refusing)
+
+
 def test_folders_deeper_than_are_kept_open_are_all_listed(tmp_path: Path) -> None:
     _nested(tmp_path, "d", 3 * local_walk._OPEN)
     before = _open_files()
@@ -89,14 +101,7 @@ def test_a_folder_that_may_not_be_read_is_closed_again(
     for name in ("a", "b", "c"):
         (tmp_path / name / "checkpoint_000000").mkdir(parents=True)
     before = _open_files()
-    real = os.open
-
-    def refusing(path: str, flags: int, dir_fd: int | None = None) -> int:
-        if path == "b":
-            raise PermissionError(13, "Permission denied", path)
-        return real(path, flags, dir_fd=dir_fd)
-
-    monkeypatch.setattr(os, "open", refusing)
+    _refuse(monkeypatch, "b", PermissionError(13, "Permission denied"))
     found = walk(str(tmp_path))
     assert found.folders["b"].unreadable == "no permission"
     assert [list(found.folders[n].folders) for n in ("a", "c")] == [["checkpoint_000000"]] * 2
@@ -124,14 +129,7 @@ def test_a_disk_that_fails_is_told_and_nothing_stays_open(
 ) -> None:
     (tmp_path / "trial" / "checkpoint_000000").mkdir(parents=True)
     before = _open_files()
-    real = os.open
-
-    def failing(path: str, flags: int, dir_fd: int | None = None) -> int:
-        if path == "checkpoint_000000":
-            raise OSError(5, "Input/output error", path)
-        return real(path, flags, dir_fd=dir_fd)
-
-    monkeypatch.setattr(os, "open", failing)
+    _refuse(monkeypatch, "checkpoint_000000", OSError(5, "Input/output error"))
     with pytest.raises(OSError, match="Input/output"):
         walk(str(tmp_path))
     assert _open_files() == before
