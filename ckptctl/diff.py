@@ -72,7 +72,8 @@ def compare(a: Reader, b: Reader) -> Comparison:
 
     at_once = min(_AT_ONCE, max(a.capabilities.max_concurrency, b.capabilities.max_concurrency))
     paths = sorted(left.keys() | right.keys())
-    return Comparison(a=a.location, b=b.location, files=tuple(together(one, paths, at_once)))
+    with together(one, paths, at_once) as compared:
+        return Comparison(a=a.location, b=b.location, files=tuple(compared))
 
 
 def _files(reader: Reader) -> Mapping[str, Entry]:

@@ -244,7 +244,9 @@ def _is_trial_of(folder: str, taken: Container[str], tree: Tree) -> bool:
 
 
 def _read(reader: Reader, place: _Place, asked: _Asked, *, alone: bool = False) -> Experiment:
-    source = Source(
+    place.tree.demands = _demands(reader, place, asked)
+    place.tree.releases = alone and not may_hold_payloads(place.tree)
+    with Source(
         reader,
         place.tree,
         prefix=place.prefix,
@@ -255,12 +257,10 @@ def _read(reader: Reader, place: _Place, asked: _Asked, *, alone: bool = False) 
         digests=asked.digests or bool(place.own),
         told=asked.watch.read if asked.watch else None,
         read_many=getattr(reader, "read_many", None),
-    )
-    place.tree.demands = _demands(reader, place, asked)
-    place.tree.releases = alone and not may_hold_payloads(place.tree)
-    experiment = place.layout.read(place.tree, source)
-    own = {path for path, _ in place.own}
-    experiment = with_stages(experiment, place.tree, source, every=asked.stages, own=own)
+    ) as source:
+        experiment = place.layout.read(place.tree, source)
+        own = {path for path, _ in place.own}
+        experiment = with_stages(experiment, place.tree, source, every=asked.stages, own=own)
     if asked.watch is not None:
         asked.watch.done()
     return replace(

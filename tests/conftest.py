@@ -70,4 +70,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             asked = _RAY.search(nodeid) if group == "ray" else None
             return f"ray-{asked[1]}" if asked else group
 
+        def remove_node(self, node: object) -> str | None:
+            """What ended its worker is not given to the next one, and the next one, and so on."""
+            for unit in self.assigned_work[node].values():
+                for ended in (test for test, done in unit.items() if not done):
+                    unit[ended] = True
+                    super().remove_node(node)
+                    return str(ended)
+            return super().remove_node(node)  # type: ignore[no-any-return]
+
     return ByFolder(config, log)

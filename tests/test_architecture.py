@@ -110,6 +110,39 @@ def offences_of(is_one: Callable[[Path, str], bool]) -> list[str]:
     ]
 
 
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What is in a function, and not in functions inside of it."""
+    left: list[ast.AST] = list(function.body)
+    while left:
+        yield (node := left.pop())
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            left.extend(ast.iter_child_nodes(node))
+
+
+def test_no_iterator_has_work_on_its_way() -> None:
+    """The collector may end an iterator at any moment, and may not wait for threads then."""
+    work = {"ThreadPoolExecutor", "together", "each", "in_order", "on_workers", "run", "copy"}
+    offences, seen = [], set()
+    for path in MODULES:
+        for function in ast.walk(tree(path)):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            nodes = list(own_nodes(function))
+            entered = [
+                item.context_expr for n in nodes if isinstance(n, ast.With) for item in n.items
+            ]
+            called = {
+                ast.unparse(e.func).split(".")[-1] for e in entered if isinstance(e, ast.Call)
+            }
+            seen |= called & work
+            yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+            is_context = any("contextmanager" in ast.unparse(d) for d in function.decorator_list)
+            if yields and not is_context and called & work:
+                offences.append(f"{name_of(path)}: {function.name}")
+    assert not offences
+    assert {"ThreadPoolExecutor", "together", "each", "on_workers", "run", "copy"} <= seen
+
+
 def test_every_package_has_its_place() -> None:
     levels = {level_of(path) for path in MODULES} - {"__init__"}
     assert levels <= set(ORDER)

@@ -18,6 +18,8 @@ Planned = tuple[Experiment | None, Plan]
 
 Act = Callable[[Plan, Bar | None], Outcome]
 """What is done about a plan once it may be."""
+begun: list[Plan] = []
+"""What the call has begun to apply: whoever is interrupted is told what became of it."""
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -82,6 +84,7 @@ def carry_out(
     ready = _at_rest(ready, console, consent, errors)
     if ready and not consent.yes:
         console.confirm(_question(ready))
+    begun[:] = [plan for _, plan in ready]
     outcomes: dict[str, Outcome] = {}
     try:
         for _, plan in ready:
@@ -92,19 +95,11 @@ def carry_out(
                     raise
                 report(error, console)
                 errors.append(error)
-    except KeyboardInterrupt as error:
-        raise _interrupted(ready) from error
     finally:
         if outcomes:
             _document(command, plans, outcomes, console)
     unsure = any(done.applied and not done.verified for done in outcomes.values())
     return _worst(ExitCode.STOPPED if unsure else ExitCode.DONE, refused, errors)
-
-
-def _interrupted(ready: Sequence[Planned]) -> CkptctlError:
-    from ckptctl import api
-
-    return api.interrupted([plan for _, plan in ready])
 
 
 def _at_rest(

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False  # the module typing takes longer to import than `--version` takes in all
+if TYPE_CHECKING:
+    from ckptctl.model.plan import Plan
+
 
 def run() -> None:
     """Run the command line, and end the process with its exit code."""
     if sys.argv[1:] == ["--version"]:
         sys.exit(main(sys.argv[1:]))  # nothing is imported for it
-    try:
-        code = main(sys.argv[1:])
-    except KeyboardInterrupt:  # while modules were imported
-        code = 130
     import signal
 
+    try:
+        code = main(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were imported, or the call was about to end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code = _interrupted(sys.argv[1:])
     # The answer is given: an interrupt from here on would only hide how it ended.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end(code)
@@ -61,8 +66,9 @@ def _run(argv: list[str]) -> int:
     import typer
 
     from ckptctl.cli.app import app_of
-    from ckptctl.errors import Cancelled, CkptctlError, ExitCode
+    from ckptctl.errors import CkptctlError, ExitCode
 
+    _begun().clear()  # an earlier call of this process
     # A process that ends with its answer need not look for cycles among millions of values.
     collects = gc.isenabled()
     gc.disable()
@@ -87,8 +93,24 @@ def _run(argv: list[str]) -> int:
         if collects:
             gc.enable()  # for whoever called us
     if code == ExitCode.CANCELLED:  # typer's own answer to Ctrl-C
-        return _failed(Cancelled("interrupted: nothing was applied"), argv)
+        return _interrupted(argv)
     return int(code or 0)
+
+
+def _interrupted(argv: list[str]) -> int:
+    """Say what an interrupt has left of the call, wherever it came."""
+    from ckptctl import api
+
+    return _failed(api.interrupted(_begun()), argv)
+
+
+def _begun() -> list[Plan]:
+    """The plans that the call has begun to apply, where it is of a verb that applies some."""
+    if "ckptctl.cli._flow" not in sys.modules:
+        return []
+    from ckptctl.cli import _flow
+
+    return _flow.begun
 
 
 def _dismiss() -> None:

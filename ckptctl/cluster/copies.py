@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 from msgspec import Struct
@@ -35,8 +36,9 @@ class Copied(Struct, frozen=True, kw_only=True):
 def copy_objects(item: Copying) -> Copied:
     """Copy objects, on a worker. A copy that was made before is taken as it is."""
     store = cast(BulkStore, open_place(item.place))
-    for _ in store.copy(item.pairs):
-        pass
+    with store.copy(item.pairs) as copied:
+        for _ in copied:
+            pass
     return Copied(unchecked=store.unchecked)
 
 
@@ -53,11 +55,19 @@ class ClusterCopies:
         """Whether a copy was made that nobody has looked at."""
         return self._unchecked
 
-    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+    @contextmanager
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Iterator[Entry]]:
         """Copy objects to paths where nothing is; each comes back once it is copied."""
         units = list(_units(pairs, self._workers.count))
         items = (Copying(place=self._place, pairs=tuple(unit)) for unit in units)
-        done = on_workers(self._workers, copy_objects, items, self._place.location.text)
+        with on_workers(self._workers, copy_objects, items, self._place.location.text) as done:
+            yield self._copied(units, done)
+
+    def _copied(
+        self,
+        units: Sequence[Sequence[tuple[Entry, str]]],
+        done: Iterator[tuple[Copied, str]],
+    ) -> Iterator[Entry]:
         for unit, (copied, _) in zip(units, done, strict=True):
             self._unchecked = self._unchecked or copied.unchecked
             for entry, _ in unit:

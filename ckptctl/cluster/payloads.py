@@ -63,11 +63,10 @@ class Payloads:
 
         location = self._place.location.text
         found = set[str]()
-        for number, (places, _) in enumerate(
-            on_workers(self._workers, look_into, units(), location)
-        ):
-            found.update(bunches[number][place][0] for place in places)
-            bunches[number] = ()
+        with on_workers(self._workers, look_into, units(), location) as looked:
+            for number, (places, _) in enumerate(looked):
+                found.update(bunches[number][place][0] for place in places)
+                bunches[number] = ()
         return frozenset(path.removeprefix(self._prefix) for path in found)
 
     def _files(self) -> Iterator[tuple[str, int]]:

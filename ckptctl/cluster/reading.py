@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 from msgspec import Struct
@@ -86,29 +87,38 @@ class ClusterReader(ReadOnly):
             return store.list_folders()
         assembly = Assembly(division.known)
         listings = [Listing(place=self._place, part=part) for part in division.parts]
-        found = on_workers(self._workers, list_part, listings, self.location)
-        for listing, (folders, where) in zip(listings, found, strict=True):
-            if folders is None:
-                if store.list_part(listing.part) is not None:
-                    why = f"what begins with {listing.part.begin} is not all there"
-                    raise unseen(self._place.location, where, why)
-                return store.list_folders()
-            assembly.add(folders)
+        with on_workers(self._workers, list_part, listings, self.location) as found:
+            for listing, (folders, where) in zip(listings, found, strict=True):
+                if folders is None:
+                    if store.list_part(listing.part) is not None:
+                        why = f"what begins with {listing.part.begin} is not all there"
+                        raise unseen(self._place.location, where, why)
+                    return store.list_folders()
+                assembly.add(folders)
         return assembly.root()
 
+    @contextmanager
     def read_many(
         self, files: Sequence[tuple[str, int]], limit: int
-    ) -> Iterator[bytes | Exception]:
+    ) -> Iterator[Iterator[bytes | Exception]]:
         """The contents of files, by path and size, in their order; or why one cannot be read.
 
         Raises:
             ClusterError: a worker does not see one that is there.
         """
         units = (Reading(place=self._place, paths=b, limit=limit) for b in _bunches(files))
-        paths = iter(files)
-        for contents, where in on_workers(self._workers, read_files, units, self.location):
+        with on_workers(self._workers, read_files, units, self.location) as found:
+            yield self._contents(iter(files), limit, found)
+
+    def _contents(
+        self,
+        files: Iterator[tuple[str, int]],
+        limit: int,
+        found: Iterator[tuple[list[bytes | None], str]],
+    ) -> Iterator[bytes | Exception]:
+        for contents, where in found:
             for content in contents:
-                path, _ = next(paths)
+                path, _ = next(files)
                 yield self._try(path, limit, where) if content is None else content
 
     def payloads(self, tree: Tree, prefix: str) -> Payloads:

@@ -7,6 +7,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar, get_type_hints
 
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ckptctl import errors
 from ckptctl._version import __version__
-from ckptctl.cluster.workers import Workers
+from ckptctl.cluster.workers import Answer, Workers
 from ckptctl.errors import CkptctlError, ClusterError, InternalError
 
 S = TypeVar("S")
@@ -75,12 +76,14 @@ def perform(data: bytes) -> bytes:
     return _encode(_Done(where=here(), result=Raw(_encode(result))))
 
 
+@contextmanager
 def on_workers(
     workers: Workers, function: Callable[[S], T], items: Iterable[S], location: str
-) -> Iterator[tuple[T, str]]:
+) -> Iterator[Iterator[tuple[T, str]]]:
     """What a function of this package gives for each item, in their order, and where it did.
 
     An item with text that is none, as a name on a disk may be, does not travel: it is done here.
+    When the context is left, nothing is on its way any more.
 
     Raises:
         ClusterError: a worker has no ckptctl, or not this one.
@@ -101,16 +104,20 @@ def on_workers(
                 ours.append(item)
             yield _encode(_Unit(version=__version__, function=name, item=Raw(raw)))
 
-    for answer in workers.run(sent()):
-        if isinstance(answer, str):
-            raise _not_installed(workers, answer, location)
-        done = _decode_done(answer)
-        if done.version != __version__:
-            raise _another_version(workers, done, location)
-        if done.failure is not None:
-            _raise(done.failure)
-        own = ours.popleft()
-        yield (decode(done.result), done.where) if own is None else (function(own), here())
+    def results(answers: Iterator[Answer]) -> Iterator[tuple[T, str]]:
+        for answer in answers:
+            if isinstance(answer, str):
+                raise _not_installed(workers, answer, location)
+            done = _decode_done(answer)
+            if done.version != __version__:
+                raise _another_version(workers, done, location)
+            if done.failure is not None:
+                _raise(done.failure)
+            own = ours.popleft()
+            yield (decode(done.result), done.where) if own is None else (function(own), here())
+
+    with workers.run(sent()) as answers:
+        yield results(answers)
 
 
 def nothing(item: None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeVar, runtime_checkable
 
 Answer = bytes | str
@@ -27,11 +28,11 @@ class Workers(Protocol):
             ClusterError: it cannot be reached, or has no worker.
         """
 
-    def run(self, units: Iterable[bytes]) -> Iterator[Answer]:
+    def run(self, units: Iterable[bytes]) -> AbstractContextManager[Iterator[Answer]]:
         """Have units done by `carried()`, and give what comes of them, in the order of the units.
 
         A unit whose worker ends is done again by another one. Units are asked for when there is
-        room for them, and where the caller stops asking, those on their way come to their end.
+        room for them, and those on their way when the context is left come to their end.
 
         Raises:
             ClusterError: the cluster is lost, or a unit ends each worker that begins it.
@@ -57,6 +58,7 @@ def carried() -> Callable[[bytes], Answer]:
     return unit
 
 
+@contextmanager
 def in_order(
     submit: Callable[[bytes], H],
     result: Callable[[H], Answer],
@@ -64,7 +66,7 @@ def in_order(
     units: Iterable[bytes],
     *,
     at_once: int,
-) -> Iterator[Answer]:
+) -> Iterator[Iterator[Answer]]:
     """`Workers.run` by a cluster whose units are handed in one by one.
 
     Args:
@@ -75,13 +77,17 @@ def in_order(
         at_once: how many are on their way, at most.
     """
     waiting: deque[H] = deque()
-    try:
+
+    def answers() -> Iterator[Answer]:
         for unit in units:
             waiting.append(submit(unit))
             if len(waiting) >= at_once:
                 yield result(waiting.popleft())
         while waiting:
             yield result(waiting.popleft())
+
+    try:
+        yield answers()
     finally:
         if waiting:
             settle(list(waiting))

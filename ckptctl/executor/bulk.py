@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_left
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import cast
@@ -160,10 +159,10 @@ class BulkRun(Run):
         steps = self.intent.plan.steps
         at_once = min(self._bulk.capabilities.max_concurrency, len(numbers))
         self.work.between()
-        done = together(lambda n: self._perform(n, steps[n], back=back), numbers, at_once)
-        for number, _ in zip(numbers, done, strict=True):
-            self._passed(number, back=back)
-            self.work.between()
+        with together(lambda n: self._perform(n, steps[n], back=back), numbers, at_once) as done:
+            for number, _ in zip(numbers, done, strict=True):
+                self._passed(number, back=back)
+                self.work.between()
 
     def _rewrite_one(self, number: int, *, back: bool) -> None:
         self.work.between()
@@ -215,7 +214,7 @@ class BulkRun(Run):
         copies: Copies = self.work.copies or self._bulk
         try:
             # What is on its way when this is left comes to its end before.
-            with closing(cast(Generator[Entry], copies.copy(pairs))) as copied:
+            with copies.copy(pairs) as copied:
                 for entry in copied:
                     done, size = done + 1, size + entry.size
                     if progress is not None:
@@ -306,8 +305,8 @@ class BulkRun(Run):
         if self._all is None or self._pages("") <= sum(map(self._pages, roots)):
             roots = [""]
         at_once = self._bulk.capabilities.max_concurrency
-        parts = together(self._bulk.list_objects, roots, min(at_once, len(roots)))
-        found = _Objects(entry for part in parts for entry in part)
+        with together(self._bulk.list_objects, roots, min(at_once, len(roots))) as parts:
+            found = _Objects(entry for part in parts for entry in part)
         self._all = self._all or found
         return found
 

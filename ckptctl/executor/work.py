@@ -6,7 +6,7 @@ import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol, runtime_checkable
@@ -52,8 +52,11 @@ class Copies(Protocol):
     def unchecked(self) -> bool:
         """Whether copies were made whose content is to be compared."""
 
-    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
-        """Copy objects to paths where nothing is; each comes back once it is copied."""
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> AbstractContextManager[Iterator[Entry]]:
+        """Copy objects to paths where nothing is; each comes back once it is copied.
+
+        When the context is left, no copy is on its way any more.
+        """
 
 
 class Silent:

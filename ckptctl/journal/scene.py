@@ -62,8 +62,8 @@ class Scene:
                 if entry and not entry.is_dir and path not in self._digests and entry.size <= room:
                     wanted.append(path)
                     room -= entry.size
-            for path, digest in zip(wanted, together(self._read, wanted, at_once), strict=True):
-                self._digests[path] = digest
+            with together(self._read, wanted, at_once) as digests:
+                self._digests.update(zip(wanted, digests, strict=True))
 
     def digest(self, path: str) -> str | None:
         """SHA-256 of a file's content in hex; None where there is no file to read."""

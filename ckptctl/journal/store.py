@@ -246,8 +246,9 @@ def begin(store: Store, name: str, intent: Intent, blobs: Iterable[tuple[str, by
     def keep(blob: tuple[str, bytes]) -> bool:
         return store.create(path_of(name, f"blobs/{blob[0]}"), blob[1])
 
-    for _ in together(keep, blobs, min(store.capabilities.max_concurrency, _AT_ONCE)):
-        pass
+    with together(keep, blobs, min(store.capabilities.max_concurrency, _AT_ONCE)) as kept:
+        for _ in kept:
+            pass
     _write(store, path_of(name, "plan.json"), intent_to_bytes(intent))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, Protocol
+from contextlib import AbstractContextManager, ExitStack
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Protocol, Self
 
 from msgspec import Struct
 
@@ -28,7 +29,9 @@ LONGEST_LINE = 64 * 1024 * 1024
 """Bytes of one line of a log: longer ones are no rows of Ray, and would take as much memory."""
 PIECE = 4 * 1024 * 1024
 """Bytes of a log that are read at once."""
-ReadMany = Callable[[Sequence[tuple[str, int]], int], Iterator[bytes | Exception]]
+ReadMany = Callable[
+    [Sequence[tuple[str, int]], int], AbstractContextManager[Iterator[bytes | Exception]]
+]
 """Reads files, by path and size, up to a limit: what is in each, or why it cannot be read."""
 _KEPT = 32 * 1024 * 1024
 """Bytes of logs of one experiment that are kept, so as not to read them again."""
@@ -58,7 +61,10 @@ class Layout(Protocol):
 
 
 class Source:
-    """Reads an experiment's records once each, and remembers what was read."""
+    """Reads an experiment's records once each, and remembers what was read.
+
+    Nothing is read ahead any more once it is closed; what was not can still be read.
+    """
 
     def __init__(  # noqa: PLR0913 - keyword-only parts of one value
         self,
@@ -90,6 +96,14 @@ class Source:
         self._coming: deque[str] = deque()
         self._kept = 0
         self._found: Iterator[bytes | Exception] = iter(())
+        self._ahead = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._coming.clear()
+        self._ahead.close()
 
     def ahead(self, paths: Iterable[str], *, limit: int = MAX_STATE_BYTES) -> None:
         """Name what will be read next, in this order.
@@ -99,13 +113,18 @@ class Source:
         if self._read_many is not None:
             self._coming = deque(path for path in paths if not self._is_long(path))
             files = [(self._prefix + path, self._size(path)) for path in self._coming]
-            self._found = self._read_many(files, limit)
+            self._read_ahead(self._read_many(files, limit))
             return
         at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
         if at_once > 1:
             self._coming = deque(path for path in paths if not self._is_long(path))
             # The list is of its own, since the queue shrinks while it is gone through.
-            self._found = together(lambda p: self._try(p, limit), list(self._coming), at_once)
+            paths = list(self._coming)
+            self._read_ahead(together(lambda p: self._try(p, limit), paths, at_once))
+
+    def _read_ahead(self, found: AbstractContextManager[Iterator[bytes | Exception]]) -> None:
+        self._ahead.close()
+        self._found = self._ahead.enter_context(found)
 
     def _try(self, path: str, limit: int) -> bytes | Exception:
         try:

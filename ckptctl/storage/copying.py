@@ -26,7 +26,8 @@ def move(store: BulkStore, source: str, target: str) -> None:
     moved = {entry.path: target + entry.path[len(source) :] for entry in entries}
     made: list[Entry] = []
     try:
-        made.extend(store.copy([(entry, moved[entry.path]) for entry in entries]))
+        with store.copy([(entry, moved[entry.path]) for entry in entries]) as copied:
+            made.extend(copied)
         check(store, entries, moved, _tree(store, target))
     except Exception:
         _take_back(store, entries, made, moved, target)

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,11 +26,13 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-def each(items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int) -> Iterator[T]:
+@contextmanager
+def each(
+    items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int
+) -> Iterator[Iterator[T]]:
     """The results for all items, soon after they come, with so many calls on their way at once.
 
-    The first that fails is raised, and those on their way are given up; so they are where
-    the caller stops asking.
+    The first that fails is raised. What is on its way when the context is left is given up.
     """
     results: deque[T] = deque()
     errors: list[BaseException] = []
@@ -61,17 +63,19 @@ def each(items: Iterable[S], call: Callable[[S], Awaitable[T]], *, most: int) ->
             ended.set()
             finished.set()
 
-    future = asyncio.run_coroutine_threadsafe(all_of_it(), _loop())
-    try:
-        while True:
+    def come() -> Iterator[T]:
+        at_end = False
+        while not at_end:
             # To wake up for each result would take the loop its time.
             at_end = ended.wait(_BEAT)
             while results:
                 yield results.popleft()
-            if at_end:
-                break
         if errors:
             raise errors[0]
+
+    future = asyncio.run_coroutine_threadsafe(all_of_it(), _loop())
+    try:
+        yield come()
     finally:
         future.cancel()
         # What is given up must not go on behind our back.

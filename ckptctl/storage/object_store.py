@@ -218,7 +218,8 @@ class ObjectStore:
             self._key(target)
             copying.move(self, source, target)
 
-    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+    @contextmanager
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Iterator[Entry]]:
         """Copy objects to paths where nothing is; each comes back once it is copied."""
 
         async def one(pair: tuple[Entry, str]) -> Entry:
@@ -228,8 +229,12 @@ class ObjectStore:
             await self._copy(self._blob(entry), key + "/" * entry.is_dir, entry.path)
             return entry
 
-        with self._translated("cannot copy"):
-            yield from each(pairs, one, most=self._service.limits.requests)
+        def in_words(copied: Iterator[Entry]) -> Iterator[Entry]:
+            with self._translated("cannot copy"):
+                yield from copied
+
+        with each(pairs, one, most=self._service.limits.requests) as copied:
+            yield in_words(copied)
 
     def is_copy(self, source: Entry, target: Entry) -> bool:
         """Whether the content at `target` is that of `source`, as far as can be told unread."""

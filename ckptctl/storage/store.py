@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from msgspec import Struct
@@ -139,11 +140,11 @@ class BulkStore(Store, Protocol):
     def list_objects(self, prefix: str = "") -> tuple[Entry, ...]:
         """Every object below `prefix`, in order of path, and no folder without one."""
 
-    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> AbstractContextManager[Iterator[Entry]]:
         """Copy objects to paths where nothing is; each comes back once it is copied.
 
         The copies are known to be good unless `unchecked` says otherwise.
-        What is on its way is given up where the caller stops asking.
+        What is on its way when the context is left is given up.
 
         Raises:
             StalePlanError: one changed since it was listed, or something is at its target.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import BinaryIO, cast
 
 from ckptctl.storage.folders import Folder
@@ -151,7 +152,7 @@ class Counting:
         self.calls["list_objects"] += 1
         return self._bulk.list_objects(prefix)
 
-    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+    def copy(self, pairs: Sequence[tuple[Entry, str]]) -> AbstractContextManager[Iterator[Entry]]:
         """Copy objects."""
         self.calls["copy"] += 1
         return self._bulk.copy(pairs)

@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -227,11 +228,11 @@ def test_a_target_that_appears_meanwhile_stops_the_apply_and_leaves_nothing(s3: 
     plan, store = renaming(s3.url), s3.store()
     real = store.copy
 
-    def meddle(pairs: Sequence[tuple[Entry, str]]) -> Iterator[Entry]:
+    def meddle(pairs: Sequence[tuple[Entry, str]]) -> AbstractContextManager[Iterator[Entry]]:
         put(s3, [(pairs[-1][1], b"somebody else's")])
         return real(pairs)
 
-    store.copy = meddle  # type: ignore[method-assign]
+    store.copy = meddle  # type: ignore[assignment, method-assign]
     first = users(s3)
     with pytest.raises(StalePlanError, match="exists"):
         apply(store, plan)

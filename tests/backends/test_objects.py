@@ -72,8 +72,8 @@ def test_a_copy_in_parts_that_fails_leaves_nothing_behind(s3: Bucket) -> None:
     put(s3, [("t/a/w", b"x" * 6 * MIB), ("t/b", b"in the way")])
     store = small_parts(s3, above=5 * MIB, part=5 * MIB)
     [source] = store.list_objects("t/a")
-    with pytest.raises(Exception, match="exists"):
-        list(store.copy([(source, "t/b")]))
+    with pytest.raises(Exception, match="exists"), store.copy([(source, "t/b")]) as copied:
+        list(copied)
     found = s3.server.client.list_multipart_uploads(Bucket="test").get("Uploads", [])
     assert [u for u in found if s3.place in u["Key"]] == []
     assert objects(s3)["t/b"] == b"in the way"

@@ -233,6 +233,36 @@ def test_ctrl_c_after_the_work_says_that_it_is_done(copy: Copy, tmp_path: Path) 
     assert f"`ckptctl undo {place}`" in answer.out
 
 
+ENDING = """
+import os, signal
+from ckptctl.cli import main
+real = main.{name}
+def interrupted(*args):
+    main.{name} = real
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*args)
+main.{name} = interrupted
+"""
+
+
+@pytest.mark.parametrize("name", ["_dismiss", "_run"])
+def test_ctrl_c_when_the_call_is_about_to_end_or_has_just_begun(
+    copy: Copy, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(ENDING.format(name=name))
+    place = copy(CLEAN)
+    words = ["rename", place, "--to", TEMPLATE, "--yes"]
+    answer = at_terminal(words, more={"PYTHONPATH": str(tmp_path)})
+    if name == "_dismiss":
+        assert answer.code == 130 and "done and verified" in answer.out
+        assert "interrupted: all of it is done" in answer.out
+        assert f"`ckptctl undo {place}`" in answer.out
+    else:
+        assert answer.code == 130
+        assert "interrupted: nothing was applied" in answer.out
+        assert "done and verified" not in answer.out
+
+
 def test_ctrl_c_in_a_scan(copy: Copy, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal\nfrom ckptctl import checker\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from ckptctl.cluster import Answer, units
 from ckptctl.cluster.workers import carried
@@ -23,7 +24,11 @@ class Here:
         self.done = 0
         self.functions: Counter[str] = Counter()
 
-    def run(self, sent: Iterable[bytes]) -> Iterator[Answer]:
+    @contextmanager
+    def run(self, sent: Iterable[bytes]) -> Iterator[Iterator[Answer]]:
+        yield self._answers(sent)
+
+    def _answers(self, sent: Iterable[bytes]) -> Iterator[Answer]:
         perform = carried()
         for unit in sent:
             for _ in range(self.times):

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ class Struck:
         self.killed: list[int] = []
         self._log = log
 
-    def run(self, sent: Iterable[bytes]) -> Iterator[Answer]:
-        begun, struck, copying = 0, False, False
+    @contextmanager
+    def run(self, sent: Iterable[bytes]) -> Iterator[Iterator[Answer]]:
+        begun, copying = 0, False
 
         def counted() -> Iterator[bytes]:
             nonlocal begun, copying
@@ -52,10 +54,15 @@ class Struck:
                 copying = units._decode_unit(unit).function == "copies:copy_objects"
                 yield unit
 
-        for number, answer in enumerate(self.workers.run(counted()), start=1):
-            if begun > number and not struck:
-                struck = self._strike(answer, '"COPY"' if copying else '"op"')
-            yield answer
+        def striking(answers: Iterator[Answer]) -> Iterator[Answer]:
+            struck = False
+            for number, answer in enumerate(answers, start=1):
+                if begun > number and not struck:
+                    struck = self._strike(answer, '"COPY"' if copying else '"op"')
+                yield answer
+
+        with self.workers.run(counted()) as answers:
+            yield striking(answers)
 
     def _strike(self, answer: Answer, word: str) -> bool:
         """Kill who answered, as soon as the bucket is asked for something after the answer.

@@ -159,8 +159,8 @@ def test_a_cluster_that_is_lost_leaves_an_apply_to_go_on_or_back(
     s3: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Lost(Here):
-        def run(self, sent: Iterable[bytes]) -> Iterator[Answer]:
-            for answer in super().run(sent):
+        def _answers(self, sent: Iterable[bytes]) -> Iterator[Answer]:
+            for answer in super()._answers(sent):
                 if self.done == 3:
                     raise ClusterError("the cluster is lost")
                 yield answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +88,19 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failing, "__annotations__", {"item": int, "return": int})
 
 
+def found_by(workers: Here, items: list[int], location: str = "x") -> list[tuple[int, str]]:
+    with units.on_workers(workers, failing, items, location) as found:
+        return list(found)
+
+
 def test_results_come_in_order_with_who_found_them(registered: None) -> None:
-    found = list(units.on_workers(Here(), failing, [3, 4, 5], "x"))
+    found = found_by(Here(), [3, 4, 5])
     assert found == [(13, units.here()), (14, units.here()), (15, units.here())]
 
 
 def test_an_error_of_ours_is_the_same_error_here(registered: None) -> None:
     with pytest.raises(StalePlanError) as raised:
-        list(units.on_workers(Here(), failing, [1], "x"))
+        found_by(Here(), [1])
     error = raised.value
     assert (error.message, error.changed) == ("changed: \\udcff", ("x",))
     assert (error.hint, error.location) == ("look", "s3://b")
@@ -103,7 +108,7 @@ def test_an_error_of_ours_is_the_same_error_here(registered: None) -> None:
 
 def test_another_error_is_a_bug(registered: None) -> None:
     with pytest.raises(ValueError, match="a bug"):
-        list(units.on_workers(Here(), failing, [2], "x"))
+        found_by(Here(), [2])
 
 
 def test_a_worker_of_another_version_is_told(
@@ -117,7 +122,7 @@ def test_a_worker_of_another_version_is_told(
         return answer.replace(_version.__version__.encode(), b"0.0.9")
 
     with pytest.raises(ClusterError) as raised:
-        list(units.on_workers(Here(around=older), failing, [3], "s3://b/exp"))
+        found_by(Here(around=older), [3], "s3://b/exp")
     assert f"has ckptctl 0.0.9, and this is {_version.__version__}" in raised.value.message
     assert "s3://b/exp" in raised.value.message
     assert f"pip install ckptctl=={_version.__version__}" in str(raised.value.hint)
@@ -130,7 +135,7 @@ def test_a_worker_without_ckptctl_is_told(registered: None) -> None:
             return do()
 
     with pytest.raises(ClusterError, match=r"worker on .* has no ckptctl: .*ckptctl.cluster.units"):
-        list(units.on_workers(Here(around=bare), failing, [3], "x"))
+        found_by(Here(around=bare), [3])
 
 
 def elsewhere(place: Path, *, other: bool) -> Here:
@@ -249,12 +254,11 @@ def test_no_more_is_begun_than_there_is_room_for_and_what_is_begun_ends() -> Non
         begun.append(unit)
         return unit
 
-    answers: Iterator[Answer] = in_order(
-        submit, lambda unit: unit, settled.extend, (bytes([n]) for n in range(9)), at_once=3
-    )
-    assert next(answers) == b"\0" and begun == [b"\0", b"\1", b"\2"]
-    assert next(answers) == b"\1" and len(begun) == 4
-    answers.close()  # type: ignore[attr-defined]
+    units = (bytes([n]) for n in range(9))
+    with in_order(submit, lambda unit: unit, settled.extend, units, at_once=3) as answers:
+        assert next(answers) == b"\0" and begun == [b"\0", b"\1", b"\2"]
+        assert next(answers) == b"\1" and len(begun) == 4
+        assert not settled
     assert settled == [b"\2", b"\3"]
 
 

@@ -6,7 +6,7 @@ import logging
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from multiprocessing import resource_tracker
 from typing import Any
@@ -69,7 +69,7 @@ class DaskCluster:
             ) from error
         return sum(self._client.nthreads().values()) or 1
 
-    def run(self, units: Iterable[bytes]) -> Iterator[Answer]:
+    def run(self, units: Iterable[bytes]) -> AbstractContextManager[Iterator[Answer]]:
         """Have units done, and give what comes of them, in their order."""
         return in_order(self._submit, _result, _settle, units, at_once=_AHEAD * self.count)
 

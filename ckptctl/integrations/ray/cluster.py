@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -59,7 +60,7 @@ class RayCluster:
         _ = self._unit
         return int(ray.cluster_resources().get("CPU", 0)) or 1
 
-    def run(self, units: Iterable[bytes]) -> Iterator[Answer]:
+    def run(self, units: Iterable[bytes]) -> AbstractContextManager[Iterator[Answer]]:
         """Have units done, and give what comes of them, in their order."""
         return in_order(self._submit, _result, _settle, units, at_once=_AHEAD * self.count)
 

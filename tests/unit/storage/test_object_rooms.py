@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import threading
-from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -107,8 +107,8 @@ def test_results_come_as_they_are_ready_and_the_first_error_ends_it() -> None:
         return number
 
     found: list[int] = []
-    with pytest.raises(ValueError, match="three"):
-        found.extend(each(range(8), call, most=8))
+    with pytest.raises(ValueError, match="three"), each(range(8), call, most=8) as results:
+        found.extend(results)
     assert set(found) <= {0, 1, 2}
     assert sorted(given_up) == [4, 5, 6, 7]
 
@@ -128,9 +128,8 @@ def test_what_is_on_its_way_is_given_up_with_the_caller() -> None:
             raise
         return number
 
-    results = cast(Iterator[int], each(range(2), call, most=2))
-    assert next(results) == 0 and begun.wait(5)
-    cast(Any, results).close()
+    with each(range(2), call, most=2) as results:
+        assert next(results) == 0 and begun.wait(5)
     assert ended == ["given up"]
 
 
@@ -147,7 +146,48 @@ def test_an_error_that_ends_a_process_passes_through_the_loop() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_results_of_many_are_in_order(at_once: int) -> None:
-    assert list(together(lambda n: n * n, range(20), at_once)) == [n * n for n in range(20)]
+    with together(lambda n: n * n, range(20), at_once) as results:
+        assert list(results) == [n * n for n in range(20)]
+
+
+def test_calls_that_have_begun_end_with_the_context_and_no_others_begin() -> None:
+    begun, ended = list[int](), list[int]()
+    both, go_on = threading.Barrier(3), threading.Event()
+
+    def call(number: int) -> int:
+        if number in (1, 2):
+            begun.append(number)
+            both.wait(5)
+            go_on.wait(5)
+            ended.append(number)
+        return number
+
+    with together(call, range(99), 3) as results:
+        assert next(results) == 0
+        both.wait(5)
+        threading.Timer(0.1, go_on.set).start()
+    assert sorted(begun) == sorted(ended) == [1, 2]
+
+
+def test_the_garbage_collector_may_come_upon_results_while_a_thread_starts() -> None:
+    """It did, in the middle of a scan: it waited for threads that waited for it."""
+    go_on, ended = threading.Event(), list[int]()
+
+    def call(number: int) -> int:
+        if number:
+            go_on.wait(5)
+            ended.append(number)
+        return number
+
+    with together(call, range(99), 2) as results:
+        assert next(results) == 0
+        held = [results]
+        held.append(cast(Any, held))  # only the collector can end what refers to itself
+        del results, held
+        gc.collect()
+        assert not ended, "the collector did not wait for it"
+        go_on.set()
+    assert ended == [1]
 
 
 class Pieces:
