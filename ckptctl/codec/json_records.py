@@ -1,11 +1,10 @@
-"""JSON documents, JSON lines, and the pickles that Ray keeps inside JSON."""
+"""JSON documents, and the pickles that Ray keeps inside JSON."""
 
 from __future__ import annotations
 
 import re
 
 import msgspec
-from msgspec import Struct
 
 from ckptctl.codec.errors import Malformed, RecordError
 from ckptctl.codec.json_text import JsonText, find_span
@@ -15,14 +14,11 @@ from ckptctl.codec.reasons import reason_of
 
 __all__ = [
     "FALLBACK",
-    "Lines",
     "RecordError",
-    "Row",
     "decode_fallback",
     "fallback_bytes",
     "find_span",
     "load_json",
-    "read_lines",
 ]
 
 FALLBACK = "CLOUDPICKLE_FALLBACK"
@@ -50,47 +46,6 @@ def decode_text(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise RecordError(reason_of(error)) from None
-
-
-class Row(Struct, frozen=True):
-    """One line that holds a JSON value."""
-
-    line: int
-    """From 0, blank and bad lines counted."""
-    offset: int
-    """Of the line's first byte."""
-    value: object
-
-
-class Lines(Struct, frozen=True, kw_only=True):
-    """What a JSON-lines file holds."""
-
-    rows: tuple[Row, ...]
-    torn: str | None
-    """Why the last line is not whole, if it is not: it was cut off while being written."""
-    bad: tuple[tuple[int, str], ...]
-    """Other lines that are no JSON: number from 0, and why."""
-
-
-def read_lines(data: bytes) -> Lines:
-    """The rows of a JSON-lines file; blank lines are skipped, bad ones reported."""
-    rows: list[Row] = []
-    bad: list[tuple[int, str]] = []
-    last = -1
-    offset = 0
-    for number, line in enumerate(data.split(b"\n")):
-        if line and not line.isspace():
-            last = number
-            try:
-                rows.append(Row(number, offset, load_json(line)))
-            except RecordError as error:
-                bad.append((number, str(error)))
-        offset += len(line) + 1
-    torn = None
-    if bad and bad[-1][0] == last:
-        torn = f"line {last + 1} is cut off"
-        bad.pop()
-    return Lines(rows=tuple(rows), torn=torn, bad=tuple(bad))
 
 
 def fallback_bytes(value: object) -> bytes | None:

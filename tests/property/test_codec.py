@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ckptctl.codec.csv_records import CsvText, read_column
 from ckptctl.codec.edit import apply_edits, read_many, read_pointer
 from ckptctl.codec.errors import CodecError, PickleError
-from ckptctl.codec.json_records import fallback_bytes, load_json, read_lines
+from ckptctl.codec.json_records import fallback_bytes, load_json
 from ckptctl.codec.pickle_editor import PickleEditor
 from ckptctl.codec.pickle_plain import plain
 from ckptctl.codec.pickle_reader import decode
@@ -392,17 +392,6 @@ def test_documents_in_documents(value: Any, new: Any, style: Any) -> None:
 
 def _hex(value: object) -> str:
     return pickle.dumps({"k": value}, 5).hex()
-
-
-@unhurried
-@given(st.lists(documents, max_size=6), st.booleans())
-def test_json_lines(rows: list[Any], ends: bool) -> None:
-    text = "\n".join(json.dumps(row) for row in rows) + ("\n" if ends else "")
-    lines = read_lines(text.encode())
-    assert [row.line for row in lines.rows] == list(range(len(rows)))
-    assert all(same(row.value, value) for row, value in zip(lines.rows, rows, strict=True))
-    assert lines.torn is None
-    assert not lines.bad
 
 
 @unhurried

@@ -13,7 +13,7 @@ import pytest
 from ckptctl.codec.csv_records import CsvText, read_column
 from ckptctl.codec.edit import apply_edits, read_pointer
 from ckptctl.codec.errors import CodecError
-from ckptctl.codec.json_records import fallback_bytes, load_json, read_lines
+from ckptctl.codec.json_records import fallback_bytes, load_json
 from ckptctl.codec.pickle_editor import PickleEditor
 from ckptctl.codec.pickle_reader import Opaque, attr_int, decode, plain, walk
 from ckptctl.codec.pickle_values import to_value
@@ -90,9 +90,9 @@ def test_every_other_record(experiment: Path) -> None:
         if data:
             check_pickle(data)
     for path in experiment.glob("*/result.json"):
-        lines = read_lines(path.read_bytes())
-        assert all(isinstance(row.value, dict) for row in lines.rows)
-        assert not lines.bad
+        lines = path.read_bytes().splitlines()
+        # The last one may have been cut off.
+        assert all(isinstance(load_json(line), dict) for line in lines[:-1])
     for path in experiment.glob("*/progress.csv"):
         data = path.read_bytes()
         iterations = [int(text) for _, text in read_column(data, "training_iteration")]

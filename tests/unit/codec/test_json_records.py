@@ -11,12 +11,10 @@ import pytest
 from ckptctl.codec.errors import EditError, Malformed, PointerError, RecordError, Truncated
 from ckptctl.codec.json_editor import JsonEditor, dump_json, splice
 from ckptctl.codec.json_records import (
-    Row,
     decode_fallback,
     fallback_bytes,
     find_span,
     load_json,
-    read_lines,
 )
 from ckptctl.codec.json_text import JsonText
 from ckptctl.codec.values import New, Sealed, Value
@@ -90,34 +88,6 @@ def test_spans() -> None:
 def test_searching_broken_json(text: str) -> None:
     with pytest.raises(RecordError):
         find_span(text, ("x",))
-
-
-def test_lines() -> None:
-    data = b'{"a": 1}\n\n{"a": NaN}\r\noops\n  \n[2]\n{"a": '
-    lines = read_lines(data)
-    assert [(row.line, row.offset) for row in lines.rows] == [(0, 0), (2, 10), (5, 30)]
-    assert lines.rows[0] == Row(0, 0, {"a": 1})
-    assert data[30:].startswith(b"[2]")
-    assert [line for line, _ in lines.bad] == [3]
-    assert lines.torn == "line 7 is cut off"
-
-
-@pytest.mark.parametrize(
-    ("data", "count", "torn"),
-    [
-        (b"", 0, None),
-        (b"\n\n", 0, None),
-        (b"[1]", 1, None),
-        (b"[1]\n", 1, None),
-        (b"[1]\n[", 1, "line 2 is cut off"),
-        (b"[1]\n[\n", 1, "line 2 is cut off"),
-        (b"[1]\n[\n\n", 1, "line 2 is cut off"),
-        (b'{"a": "\xc3', 0, "line 1 is cut off"),
-    ],
-)
-def test_torn_logs(data: bytes, count: int, torn: str | None) -> None:
-    lines = read_lines(data)
-    assert (len(lines.rows), lines.torn, lines.bad) == (count, torn, ())
 
 
 def test_pickles_in_json() -> None:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from ckptctl.codec.json_records import read_lines
 from ckptctl.errors import LocationError
 from ckptctl.layouts import log_columns, log_metrics
 from ckptctl.layouts.log_metrics import LogMetrics
@@ -21,6 +20,7 @@ from ckptctl.model.experiment import Row
 from ckptctl.model.metrics import Packed, flatten, read_all, values_of
 from ckptctl.model.rows import columns
 from tests.support import CORPUS
+from tests.unit.layouts.slow_log import read_lines
 
 LOGS = sorted(CORPUS.rglob("result.json"))
 
@@ -91,6 +91,25 @@ def test_what_is_unusual_is_told_as_the_slow_way_tells_it(data: bytes) -> None:
     told = [p.reason for p in read.problems]
     bad = [f"line {number + 1}: {reason}" for number, reason in slow.bad]
     assert told == bad + ([slow.torn] if slow.torn else [])
+
+
+@pytest.mark.parametrize(
+    ("data", "count", "torn"),
+    [
+        (b"", 0, None),
+        (b"\n\n", 0, None),
+        (b"{}", 1, None),
+        (b"{}\n", 1, None),
+        (b"{}\n{", 1, "line 2 is cut off"),
+        (b"{}\n{\n", 1, "line 2 is cut off"),
+        (b"{}\n{\n\n", 1, "line 2 is cut off"),
+        (b'{"a": "\xc3', 0, "line 1 is cut off"),
+    ],
+)
+def test_torn_logs(data: bytes, count: int, torn: str | None) -> None:
+    read = read_result_log("result.json", data)
+    assert (len(read.rows), [p.reason for p in read.problems]) == (count, [torn] if torn else [])
+    assert all(p.truncated for p in read.problems)
 
 
 @pytest.mark.parametrize(
