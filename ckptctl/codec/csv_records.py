@@ -54,15 +54,18 @@ class CsvText:
         place = self.columns.get(column)
         if place is None:
             raise PointerError(f"no column {column!r}")
-        cells = self._cells(self._rows[row])
-        if place >= len(cells):
+        span = self._cell(self._rows[row], place)
+        if span is None:
             raise PointerError(f"row {row} has no cell for {column!r}")
-        return cells[place]
+        return span
 
     def get(self, row: int, column: str) -> str:
         """The text of a cell. Raises PointerError."""
-        start, end = self.find(row, column)
-        return _unquote(self.text[start:end])
+        return self.text_of(self.find(row, column))
+
+    def text_of(self, span: Span) -> str:
+        """The text of a cell that was found."""
+        return _unquote(self.text[span[0] : span[1]])
 
     def row_span(self, row: int) -> Span:
         """Where a whole row is, its line end included. Raises PointerError."""
@@ -77,6 +80,18 @@ class CsvText:
         if quoted or _MUST_QUOTE.search(text):
             return '"' + text.replace('"', '""') + '"'
         return text
+
+    def _cell(self, row: _Row, place: int) -> Span | None:
+        """Where one cell of a row is; None where the row ends before."""
+        text = self.text[row.start : row.end]
+        if '"' in text:
+            cells = self._cells(row)
+            return cells[place] if place < len(cells) else None
+        parts = text.split(",", place + 1)
+        if place >= len(parts):
+            return None
+        start = row.start + sum(map(len, parts[:place])) + place
+        return start, start + len(parts[place])
 
     def _cells(self, row: _Row) -> list[Span]:
         text = self.text

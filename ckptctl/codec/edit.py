@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from ckptctl.codec.csv_records import CsvText
 from ckptctl.codec.documents import Documents, inner_target
-from ckptctl.codec.errors import CodecError, EditError, PointerError
+from ckptctl.codec.errors import CodecError, EditError, PointerError, RecordError
 from ckptctl.codec.json_editor import JsonEditor, Splice, dump_json, splice
-from ckptctl.codec.json_records import decode_text
+from ckptctl.codec.json_records import decode_text, load_json
 from ckptctl.codec.json_text import JsonText
 from ckptctl.codec.limits import Limits
 from ckptctl.codec.pickle_editor import PickleEditor
@@ -34,6 +34,7 @@ __all__ = ["EditLike", "RecordKind", "apply_edits", "read_many", "read_pointer"]
 Steps = tuple[str, ...]
 _OPS = ("set", "insert", "remove")
 _SHOWN = 200
+_COLON = b": "
 
 
 class EditLike(Protocol):
@@ -213,6 +214,10 @@ class _File:
         return _joined(lines, edited, new, gone)
 
     def _line(self, line: bytes, node: _Node) -> bytes:
+        if len(node.changes) == 1 and not node.inner:
+            quick = _other_text(line, node.changes[0])
+            if quick is not None:
+                return quick
         return self._json(decode_text(line), node).apply().encode()
 
     # -- CSV
@@ -264,6 +269,36 @@ def _joined(
         elif number == len(lines) - 1:
             made.append(b"")  # the line before it keeps its line end
     return b"\n".join(made + new.get(len(lines), []))
+
+
+def _other_text(line: bytes, change: _Change) -> bytes | None:
+    """A line with another text under one of its keys, as nearly all lines are edited; else None.
+
+    It takes a hundredth of what it takes to find out where everything in the line is.
+    """
+    before, after = change.before, change.after
+    if change.op != "set" or len(change.path) != 1:
+        return None
+    if not isinstance(before, str) or not isinstance(after, str) or not (before + after).isascii():
+        return None
+    (key,) = change.path
+    name, old = dump_json(key).encode(), dump_json(before).encode()
+    if line.count(name) != 1:
+        return None
+    at = line.index(name) + len(name)
+    at += len(_COLON) if line.startswith(_COLON, at) else 0
+    if not line.startswith(old, at):
+        return None
+    edited = line[:at] + dump_json(after).encode() + line[at + len(old) :]
+    # What stood at the one place that differs is what stands under the key, before and after.
+    for text, value in ((line, before), (edited, after)):
+        try:
+            found = load_json(text)
+        except RecordError:
+            return None
+        if not isinstance(found, dict) or found.get(key) != value:
+            return None
+    return edited
 
 
 def _change_json(editor: JsonEditor, change: _Change) -> None:
@@ -333,7 +368,8 @@ def _change_csv(source: CsvText, change: _Change) -> tuple[tuple[int, int], str]
     if len(change.path) == 1 or change.op != "set":
         raise EditError(f"{change.pointer}: cells can be set, and rows removed")
     column = change.path[1]
-    span, found = source.find(row, column), source.get(row, column)
+    span = source.find(row, column)
+    found = source.text_of(span)
     if not _same_cell(change.before, found):
         change.check(found)
     return span, source.cell_text(span, change.after)

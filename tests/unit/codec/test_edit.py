@@ -271,3 +271,51 @@ def test_many_documents_stay_within_memory() -> None:
     assert read_many(apply_edits(data, JSON, edits), JSON, pointers) == tuple(
         -n for n in range(200)
     )
+
+
+TRICKY = [
+    '{"name": "a", "x": 1}',
+    '{"name":"a"}',
+    '{"name" : "a"}',
+    '{"x": {"name": "a"}}',
+    '{"x": {"name": "a"}, "na\\u006de": "a"}',
+    '{"x": ["name", "a"], "na\\u006de": "a"}',
+    '{"x": "\\"name\\": \\"a\\"", "na\\u006de": "a"}',
+    '{"name": "a", "name": "b"}',
+    '{"name": "a", "na\\u006de": "b"}',
+    '{"na\\u006de": "b", "name": "a"}',
+    '{"name": "\\u0061"}',
+    '{"name": "a", "x": NaN}',
+    '{"name": "a", "x": }',
+    '{"name": "a"} {"name": "a"}',
+    '{"name": "a"',
+    '{"name": "a", "x": "\\ud800"}',
+    '["name", "a"]',
+    '{"name": "ab"}',
+    '{"name": "a\\n"}',
+]
+
+
+@pytest.mark.parametrize("text", TRICKY)
+@pytest.mark.parametrize("after", ["b", "a", 'with "quotes"', "\u00e9", ""])
+def test_a_text_that_is_replaced_quickly_is_replaced_as_slowly(text: str, after: str) -> None:
+    change = Change("set", "0/name", "a", after)
+    twice = [change, Change("set", "0/name", "a", after)]  # which is no quick case
+    line = text.encode()
+    for data in (line, line + b"\n", line + b"\r\n"):
+        try:
+            slow = apply_edits(data, LINES, twice)
+        except CodecError as error:
+            with pytest.raises(CodecError) as raised:
+                apply_edits(data, LINES, [change])
+            assert str(raised.value) == str(error)
+        else:
+            assert apply_edits(data, LINES, [change]) == slow
+
+
+def test_a_usual_line_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ckptctl.codec.edit.JsonText", None)
+    data = b'{"loss": 1.0, "name": "a", "x": NaN}\n{"name": "a"}\n'
+    edits = [Change("set", "0/name", "a", "b"), Change("set", "1/name", "a", "c")]
+    made = b'{"loss": 1.0, "name": "b", "x": NaN}\n{"name": "c"}\n'
+    assert apply_edits(data, LINES, edits) == made
