@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ckptctl.cli._settings import OPTIONS, Bad, Setting, Settings, from_table, from_text
 from ckptctl.errors import UsageError
@@ -109,7 +110,7 @@ def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
         # Most projects have no table for us, and parsing takes longer than all of a small scan.
         if lenient and b"ckptctl" not in content:
             return {}
-        return tomllib.loads(content.decode())
+        return _parsed(content)
     except OSError as error:
         if lenient:
             return {}
@@ -121,6 +122,14 @@ def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
         from ckptctl.api import reason_of
 
         raise UsageError(f"cannot read {path}: {reason_of(error)}", location=path) from error
+
+
+@lru_cache(maxsize=2)
+def _parsed(content: bytes) -> Mapping[str, object]:
+    """What a file says; a call asks for its settings more than once."""
+    import tomllib
+
+    return tomllib.loads(content.decode())
 
 
 def _environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Setting]]:
