@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Names, Provenance, Witness
-from ckptctl.model.checkpoint import Checkpoint
 from ckptctl.model.experiment import Record, Trial
 from ckptctl.model.names import index_of
 from ckptctl.model.rows import columns
@@ -32,23 +31,20 @@ def storage_book(trial: Trial) -> Bookkeeping:
         lambda: [c.name for c in folders],
         lambda at: Provenance(file=folders[at].path),
     )
-    highest = max((c for c in folders if c.index is not None), key=_index, default=None)
-    newest = max(range(len(folders)), key=lambda at: folders[at].saved, default=None)
+    told = [c.index for c in folders]
+    highest = max([index for index in told if index is not None], default=None)
+    saved = [c.saved for c in folders]
     return Bookkeeping(
         latest_index=None
-        if highest is None or highest.index is None
+        if highest is None
         else Claim(
-            value=highest.index,
+            value=highest,
             witness=Witness.STORAGE,
-            provenance=Provenance(file=highest.path),
+            provenance=Provenance(file=folders[told.index(highest)].path),
         ),
-        latest_checkpoint=None if newest is None else names[newest],
+        latest_checkpoint=names[saved.index(max(saved))] if saved else None,
         checkpoints=names,
     )
-
-
-def _index(checkpoint: Checkpoint) -> int:
-    return -1 if checkpoint.index is None else checkpoint.index
 
 
 def _trial_book(sources: TrialSources, trial: Trial) -> Bookkeeping:
