@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptctl.storage import object_listing, object_store
+from ckptctl.storage import object_listing, object_reader
 from ckptctl.storage.object_listing import Unsorted, list_blobs, list_in_turn
 from ckptctl.storage.object_store import ObjectStore
 from ckptctl.storage.retrying import Pace
@@ -142,7 +142,7 @@ def test_real_services_list_trials_in_ranges_and_never_twice(
 ) -> None:
     keys = [f"trial_{n:03d}/checkpoint_{f:06d}/part" for n in range(30) for f in range(3)]
     put(bucket, [(key, b"x") for key in keys])
-    monkeypatch.setattr(object_store, "list_in_turn", None)
+    monkeypatch.setattr(object_reader, "list_in_turn", None)
     assert [e.path for e in bucket.store().list_objects()] == keys
 
 
