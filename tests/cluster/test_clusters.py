@@ -85,11 +85,14 @@ def judge(told: dict[str, Any], log: Path) -> None:
 @pytest.mark.backends
 @pytest.mark.xdist_group("backends")
 def test_workers_of_dask_that_end_half_way_change_nothing(filled: tuple[Bucket, Path]) -> None:
+    import dask.config
     from distributed import Client, LocalCluster
 
     bucket, log = filled
     with (
         pytest.MonkeyPatch.context() as patch,
+        # Dask gives a worker up that is just being started again 15 s after it was once lost.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as own,
         Client(own),
     ):
@@ -119,6 +122,32 @@ def test_a_unit_that_ends_each_worker_is_given_up(filled: tuple[Bucket, Path]) -
             patch.setattr(module, name, size)
         with pytest.raises(ClusterError, match="each worker that began it ended"):
             api.scan(bucket.url, executor=struck.Struck(DaskCluster(), log))
+
+
+def test_a_cluster_whose_last_worker_is_gone_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from distributed import Client, LocalCluster
+
+    from ckptctl.integrations.dask import cluster
+
+    monkeypatch.setattr(cluster, "_BEAT", 0.2)
+    monkeypatch.setattr(cluster, "_ALONE", 1.0)
+    monkeypatch.setattr(cluster, "_PATIENCE", 2.0)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as own,
+        Client(own) as client,
+    ):
+        dask = DaskCluster()
+        assert dask.count == 1
+        client.retire_workers()
+        with (
+            pytest.raises(ClusterError, match="has had no worker for 1 s"),
+            dask.run([b"unit"]) as answers,
+        ):
+            next(answers)
 
 
 def test_dask_is_started_for_a_call_and_answers_the_same() -> None:

@@ -21,6 +21,10 @@ from ckptctl.errors import ClusterError
 
 _PATIENCE = 30.0
 """Seconds for a scheduler to answer, and for a first worker."""
+_ALONE = 60.0
+"""Seconds after which a cluster without a worker is lost: one that ended may be started again."""
+_BEAT = 5.0
+"""Seconds between two looks at the workers while a unit is waited for."""
 _AHEAD = 2
 """Units for each worker that are on their way."""
 
@@ -71,7 +75,7 @@ class DaskCluster:
 
     def run(self, units: Iterable[bytes]) -> AbstractContextManager[Iterator[Answer]]:
         """Have units done, and give what comes of them, in their order."""
-        return in_order(self._submit, _result, _settle, units, at_once=_AHEAD * self.count)
+        return in_order(self._submit, self._result, _settle, units, at_once=_AHEAD * self.count)
 
     def close(self) -> None:
         """Leave it, and stop it where we started it."""
@@ -82,6 +86,41 @@ class DaskCluster:
 
     def _submit(self, unit: bytes) -> Any:
         return self._client.submit(self._unit, unit, pure=False)
+
+    def _result(self, future: Any) -> Answer:
+        try:
+            self._wait_for(future)
+            answer: Answer = future.result()
+        except KilledWorker as error:
+            raise ClusterError(
+                "Dask gave a unit of work up: each worker that began it ended: "
+                f"{error.last_worker}",
+                hint="look into the logs of the workers, for their memory above all",
+            ) from error
+        except (CancelledError, CommClosedError, TimeoutError) as error:
+            raise ClusterError(
+                f"the Dask cluster is lost: {error}", hint="run it again when it is back"
+            ) from error
+        return answer
+
+    def _wait_for(self, future: Any) -> None:
+        """Dask would wait for ever, also where nothing is left that could start a worker."""
+        alone: float | None = None
+        while True:
+            with suppress(TimeoutError):
+                future.exception(timeout=_BEAT)
+                return
+            now = time.monotonic()
+            if self._client.nthreads():
+                alone = None
+            elif alone is None:
+                alone = now
+            elif now - alone > _ALONE:
+                raise ClusterError(
+                    f"the Dask cluster at {self._client.scheduler.address} has had no worker for "
+                    f"{_ALONE:.0f} s",
+                    hint="start one, or use --executor local",
+                )
 
 
 @contextmanager
@@ -96,21 +135,6 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _result(future: Any) -> Answer:
-    try:
-        answer: Answer = future.result()
-    except KilledWorker as error:
-        raise ClusterError(
-            f"Dask gave a unit of work up: each worker that began it ended: {error.last_worker}",
-            hint="look into the logs of the workers, for their memory above all",
-        ) from error
-    except (CancelledError, CommClosedError, TimeoutError) as error:
-        raise ClusterError(
-            f"the Dask cluster is lost: {error}", hint="run it again when it is back"
-        ) from error
-    return answer
 
 
 def _settle(futures: list[Any]) -> None:
