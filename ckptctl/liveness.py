@@ -141,8 +141,6 @@ def _changes(
     for record in records:
         if record.modified is not None and (record.path, record.modified) not in ours:
             yield record.path, record.modified
-    if trial.changed is None or trial.changed <= since:
-        return
     for checkpoint in trial.checkpoints:
         if checkpoint.modified is None or checkpoint.modified <= since:
             continue

@@ -72,11 +72,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
         def remove_node(self, node: object) -> str | None:
             """What ended its worker is not given to the next one, and the next one, and so on."""
-            for unit in self.assigned_work[node].values():
-                for ended in (test for test, done in unit.items() if not done):
-                    unit[ended] = True
-                    super().remove_node(node)
-                    return str(ended)
-            return super().remove_node(node)  # type: ignore[no-any-return]
+            units = self.assigned_work[node].values()
+            left = [(unit, test) for unit in units for test, done in unit.items() if not done]
+            for unit, ended in left[:1]:
+                unit[ended] = True
+            super().remove_node(node)
+            return left[0][1] if left else None
 
     return ByFolder(config, log)

@@ -102,12 +102,10 @@ def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:
 
 def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
     """Read a file; with `lenient` one that is broken is as good as none: it may not be for us."""
-    import tomllib
-
     try:
         with open(path, "rb") as file:
             content = file.read()
-        # Most projects have no table for us, and parsing takes longer than all of a small scan.
+        # Most projects have no table for us, and to import a parser for that takes its time too.
         if lenient and b"ckptctl" not in content:
             return {}
         return _parsed(content)
@@ -116,7 +114,7 @@ def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
             return {}
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read {path}: {reason}", location=path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # it is no TOML, or no text
         if lenient:
             return {}
         from ckptctl.api import reason_of

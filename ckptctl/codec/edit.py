@@ -34,7 +34,6 @@ __all__ = ["EditLike", "RecordKind", "apply_edits", "read_many", "read_pointer"]
 Steps = tuple[str, ...]
 _OPS = ("set", "insert", "remove")
 _SHOWN = 200
-_COLON = b": "
 
 
 class EditLike(Protocol):
@@ -282,14 +281,11 @@ def _other_text(line: bytes, change: _Change) -> bytes | None:
     if not isinstance(before, str) or not isinstance(after, str) or not (before + after).isascii():
         return None
     (key,) = change.path
-    name, old = dump_json(key).encode(), dump_json(before).encode()
-    if line.count(name) != 1:
+    name = dump_json(key).encode()
+    old, new = (b"%b: %b" % (name, dump_json(value).encode()) for value in (before, after))
+    if line.count(name) != 1 or old not in line:
         return None
-    at = line.index(name) + len(name)
-    at += len(_COLON) if line.startswith(_COLON, at) else 0
-    if not line.startswith(old, at):
-        return None
-    edited = line[:at] + dump_json(after).encode() + line[at + len(old) :]
+    edited = line.replace(old, new)
     # What stood at the one place that differs is what stands under the key, before and after.
     for text, value in ((line, before), (edited, after)):
         try:

@@ -110,20 +110,17 @@ class Source:
 
         A store that answers many requests at once is asked for the next few meanwhile.
         """
-        if self._read_many is not None:
-            self._coming = deque(path for path in paths if not self._is_long(path))
-            files = [(self._prefix + path, self._size(path)) for path in self._coming]
-            self._read_ahead(self._read_many(files, limit))
-            return
         at_once = min(self._reader.capabilities.max_concurrency, _AHEAD)
-        if at_once > 1:
-            self._coming = deque(path for path in paths if not self._is_long(path))
-            # The list is of its own, since the queue shrinks while it is gone through.
-            paths = list(self._coming)
-            self._read_ahead(together(lambda p: self._try(p, limit), paths, at_once))
-
-    def _read_ahead(self, found: AbstractContextManager[Iterator[bytes | Exception]]) -> None:
+        if self._read_many is None and at_once <= 1:
+            return
         self._ahead.close()
+        coming = [path for path in paths if not self._is_long(path)]
+        self._coming = deque(coming)
+        if self._read_many is not None:
+            files = [(self._prefix + path, self._size(path)) for path in coming]
+            found = self._read_many(files, limit)
+        else:
+            found = together(lambda path: self._try(path, limit), coming, at_once)
         self._found = self._ahead.enter_context(found)
 
     def _try(self, path: str, limit: int) -> bytes | Exception:

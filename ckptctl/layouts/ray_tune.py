@@ -49,8 +49,6 @@ from ckptctl.model.experiment import (
 )
 from ckptctl.model.names import NameKind, kind_of, natural_key
 
-_OTHER = NameKind.OTHER  # an enum takes its time to give a member
-
 
 class RayTune:
     """Ray Tune 2.7 to 2.60, and Ray Train V1."""
@@ -81,12 +79,16 @@ class RayTune:
             folders = lacking(folders, METADATA_NAME)
         notes = _notes(source, dialect, folders)
         pickles, keys = imported(tree, source, state.file) if source.collect_globals else ((), ())
+        unparsed = tuple(
+            within(name, folder.name)
+            for name in dirnames
+            for folder in folders[name]
+            if kind_of(folder.name) is NameKind.OTHER
+        )
         odd = tree.odd_paths()
         in_state = {t.dirname: t for t in state.trials}
         trials: list[Trial] = []
-        unparsed: list[str] = []
         for name in dirnames:
-            own = folders.pop(name)
             log = logs.take(name)
             sources = TrialSources(
                 dirname=TrialDir(name),
@@ -94,7 +96,7 @@ class RayTune:
                 state_file=state.file,
                 state_read=state.read,
                 on_storage=name == "." or tree.has_folder(name),
-                folders=with_deeper(own, tree, name, log),
+                folders=with_deeper(folders.pop(name), tree, name, log),
                 log=log,
                 log_path=within(name, LOG_NAME) if tree.file(within(name, LOG_NAME)) else None,
                 dialect=dialect,
@@ -102,7 +104,6 @@ class RayTune:
                 notes=notes[name],
             )
             trials.append(build_trial(sources))
-            unparsed += [within(name, f.name) for f in own if kind_of(f.name) is _OTHER]
             log.rest(source)
             tree.let_go(name)
         logs.mentions.append(partial(state_mentions, state.file, state.trials, references))
@@ -122,7 +123,7 @@ class RayTune:
             mentions=Deferred(logs.mentions),
             problems=tuple(source.problems),
             odd=odd,
-            unparsed=tuple(unparsed),
+            unparsed=unparsed,
             state_fields=_state_fields(state.trials),
             pickles=pickles,
             state_keys=keys,

@@ -70,14 +70,12 @@ def build_trial(sources: TrialSources) -> Trial:
         result_log=sources.log_path,
         problems=(*_state_problems(sources), *sources.log.problems),
     )
-    whole = replace(
+    return replace(
         trial,
         books=tune_books(sources, trial),
         best=best_by(trial, trial.retention),
         latest=_latest(trial),
     )
-    vars(whole).update(vars(trial))  # what was found out of the same checkpoints
-    return whole
 
 
 def _records(sources: TrialSources) -> tuple[Record, ...]:

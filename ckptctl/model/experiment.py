@@ -302,14 +302,6 @@ class Trial(Struct, frozen=True, kw_only=True, dict=True):
         return tuple([c for c in self.checkpoints if c.state is not complete])
 
     @cached_property
-    def changed(self) -> float | None:
-        """The newest change of a file in a checkpoint, in seconds since the epoch."""
-        times = [checkpoint.modified for checkpoint in self.checkpoints]
-        if None in times:
-            times = [time for time in times if time is not None]
-        return max(times) if times else None  # type: ignore[type-var]
-
-    @cached_property
     def saves(self) -> tuple[Checkpoint, ...]:
         """The folders in the order in which they were saved."""
         return tuple(sorted(self.folders, key=_place))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.experiment import Experiment, Trial
 from ckptctl.scanner import scan
-from tests.support import CORPUS, DAMAGED, HEALTHY, corpus, truth
+from tests.support import CORPUS, corpus, truth
 
 NAMES = sorted(p.stem for p in (CORPUS / "truth").glob("*.json"))
 
@@ -84,11 +83,3 @@ def test_rows_of_the_result_log(name: str) -> None:
         if "row_names" in expected:
             assert [r.name for r in trial.rows] == expected["row_names"]
             assert trial.rows[-1].training_iteration == expected["last_iteration"]
-
-
-@pytest.mark.parametrize("name", [*HEALTHY, *DAMAGED])
-def test_what_a_trial_remembers_is_what_it_would_find(name: str) -> None:
-    for experiment in scan(str(corpus(name))):
-        for trial in experiment.trials:
-            for found, value in vars(trial).items():
-                assert getattr(replace(trial), found) == value
