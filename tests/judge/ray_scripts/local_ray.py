@@ -23,6 +23,10 @@ SETTINGS = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1",
     # What else runs on this machine must not cost a trial its worker.
     "RAY_memory_monitor_refresh_ms": "0",
+    # Tune asks a worker whether its trials have room, which cannot run one of them afterwards.
+    # Ray ends it when it was idle for a second, and starts another for the next run: half of all.
+    "RAY_idle_worker_killing_time_threshold_ms": "600000",
+    "RAY_num_workers_soft_limit": "3",
     "TUNE_PRINT_ALL_TRIAL_ERRORS": "0",
     "TUNE_FUNCTION_THREAD_TIMEOUT_S": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -69,6 +73,7 @@ def start(folder):
 
     if ray.is_initialized():
         return
+    leave_out_what_nobody_asks()
     ray.init(
         num_cpus=2,
         num_gpus=0,
@@ -80,6 +85,14 @@ def start(folder):
         _node_ip_address="127.0.0.1",
         _temp_dir=str(folder / "ray"),
     )
+
+
+def leave_out_what_nobody_asks():
+    """No scaling, no web page and no logs of workers on the driver, which cost more than trials."""
+    from ray._private.node import Node
+
+    for process in ("monitor", "log_monitor", "api_server"):
+        setattr(Node, f"start_{process}", lambda self, **options: None)
 
 
 def stop():
