@@ -18,7 +18,7 @@ from msgspec import UNSET, Raw, Struct
 from ckptctl.codec.errors import RecordError
 from ckptctl.codec.json_records import load_json
 from ckptctl.model.checkpoint import Metrics
-from ckptctl.model.metrics import NOT_METRICS, Packed, flatten, pack
+from ckptctl.model.metrics import NOT_METRICS, flatten, pack, packed
 
 _FEW = 64
 """Results that are taken apart before it pays to know what they are like."""
@@ -97,7 +97,7 @@ class _Kind:
         # A metric may be an object or a list in another result.
         if text.count(b"{") != 1 or b"[" in text:
             raise NotAlikeError
-        return Packed(text)
+        return packed(text)
 
     def texts_of(self, lines: bytes) -> list[bytes]:
         """The same as JSON for a result on each line."""

@@ -123,6 +123,16 @@ class Packed(Mapping[str, MetricValue]):
     __hash__ = None  # type: ignore[assignment]
 
 
+def packed(text: bytes) -> Packed:
+    """The metrics that a text tells.
+
+    Raises:
+        ValueError: they cannot be taken apart: a number in it is larger than any float.
+    """
+    _decode(text)
+    return Packed(text)
+
+
 class ResultTexts(Protocol):
     """Results by the number of their line, of which most are never looked into."""
 
@@ -179,7 +189,16 @@ class Logged(Mapping[str, MetricValue]):
 
 def read_all(metrics: Sequence[Metrics]) -> list[Metrics]:
     """The same with what is still in a log read from there, all of one log at once."""
-    return [Packed(m.rstrip()) if isinstance(m, bytes) else m for m in texts_of(metrics)]
+    return list(map(_read, metrics, texts_of(metrics)))
+
+
+def _read(metrics: Metrics, told: bytes | Metrics) -> Metrics:
+    if not isinstance(told, bytes):
+        return told
+    try:
+        return packed(told.rstrip())
+    except ValueError:
+        return metrics.read() if isinstance(metrics, Logged) else metrics
 
 
 def texts_of(metrics: Sequence[Metrics]) -> list[bytes | Metrics]:

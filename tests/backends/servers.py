@@ -105,6 +105,10 @@ class Weed(Server):
         (folder / "data").mkdir()
         (folder / "s3.json").write_text(json.dumps(IDENTITIES))
         s3, master, volume, filer = (free_port(beside=_GRPC) for _ in range(4))
+        ports = {"s3": s3, "master": master, "volume": volume, "filer": filer}
+        self._sockets = [
+            Path(f"/tmp/seaweedfs-{part}-grpc-{port + _GRPC}.sock") for part, port in ports.items()
+        ]
         weed = shutil.which("weed", path=os.path.dirname(sys.executable)) or "weed"
         command = [
             *(weed, "-logtostderr=true", "server", f"-dir={folder / 'data'}"),
@@ -120,6 +124,11 @@ class Weed(Server):
         super().__init__(command, folder, s3)
         self.client = s3_client(self.url)
         self.wait_ready()
+
+    def kill(self) -> None:
+        super().kill()
+        for path in self._sockets:
+            path.unlink(missing_ok=True)
 
     def wait_ready(self) -> None:
         self.wait(lambda: answers(f"{self.url}/healthz"))

@@ -5,9 +5,10 @@ A part of `make policies`, which asks more Rays and more trainers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from typing import TypeAlias
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.policies.scenarios import NAMING, PAUSED, V1, V2
 from tests.policies.uninstalled import mentions
 
 pytestmark = pytest.mark.judge
+Made: TypeAlias = Callable[..., tuple[Path, dict[str, Job]]]
 V1_RAY = pytest.mark.parametrize("version", ["2.54.1"])
 V2_RAY = pytest.mark.parametrize("version", ["2.60.0"])
 
@@ -36,17 +38,22 @@ def asked(version: str) -> str:
     return version
 
 
-@cache
-def made(part: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """What the scenarios of one Ray, or a part of them, left, and what each ended with."""
-    storage = Path(mkdtemp(prefix="policies-"))
-    jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[part])]
-    answers = run(asked(part.partition("-")[0]), jobs, v2=v2)
-    named = (job["name"] + ("-restored" if job.get("restore") else "") for job in jobs)
-    return storage, dict(zip(named, answers, strict=True))
+
+    @cache
+    def made(part: str, *, v2: bool = False) -> tuple[Path, dict[str, Job]]:
+        storage = tmp_path_factory.mktemp("policies")
+        jobs = [job | {"storage": str(storage)} for job in (V2 if v2 else V1[part])]
+        answers = run(asked(part.partition("-")[0]), jobs, v2=v2)
+        named = (job["name"] + ("-restored" if job.get("restore") else "") for job in jobs)
+        return storage, dict(zip(named, answers, strict=True))
+
+    return made
 
 
-def names(version: str, experiment: str) -> list[str]:
+def names(made: Made, version: str, experiment: str) -> list[str]:
     storage, answers = made(version)
     assert answers[experiment]["error"] is None or "told to fail" in answers[experiment]["error"]
     (found,) = checkpoint_names(storage / experiment).values()
@@ -64,7 +71,7 @@ HOOKED = [
 
 @pytest.mark.parametrize(("part", "experiment"), HOOKED)
 def test_what_is_named_from_the_start_leaves_a_scan_nothing_to_find(
-    part: str, experiment: str
+    made: Made, part: str, experiment: str
 ) -> None:
     storage, answers = made(part)
     for answer in (answers[n] for n in (experiment, f"{experiment}-restored") if n in answers):
@@ -74,7 +81,7 @@ def test_what_is_named_from_the_start_leaves_a_scan_nothing_to_find(
 
 
 @pytest.mark.parametrize("version", ["2.54.1", "2.9.3"])
-def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(version: str) -> None:
+def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(made: Made, version: str) -> None:
     storage, _ = made(version)
     with Judge(version) as judge:
         (told,) = judge.read(storage / "restored")["from_path"].values()
@@ -84,7 +91,9 @@ def test_ray_finds_the_metrics_of_each_save_of_a_class_trainable(version: str) -
 
 
 @V1_RAY
-def test_the_driver_follows_answers_in_any_order_and_warns_of_another_name(version: str) -> None:
+def test_the_driver_follows_answers_in_any_order_and_warns_of_another_name(
+    made: Made, version: str
+) -> None:
     _, answers = made(version)
     assert answers["answers"]["error"] is None
     (told,) = answers["answers"]["warnings"]
@@ -95,14 +104,14 @@ def test_the_driver_follows_answers_in_any_order_and_warns_of_another_name(versi
 
 
 @V1_RAY
-def test_what_is_written_is_read_where_ckptctl_is_not_installed(version: str) -> None:
+def test_what_is_written_is_read_where_ckptctl_is_not_installed(made: Made, version: str) -> None:
     storage, _ = made(version)
     for name in ("index", "function", "class"):
         assert mentions(storage / name) == []
     job = {"kind": "function", "storage": str(storage), "name": "gone", "restore": True}
     (answer,) = run(version, [job], with_ckptctl=False)
     assert answer["error"] is None
-    assert names(version, "gone") == [
+    assert names(made, version, "gone") == [
         "checkpoint_000002-0.8333",
         "checkpoint_000004-0.4500",
         "checkpoint_000005",  # Ray's own, behind those that are there
@@ -111,7 +120,7 @@ def test_what_is_written_is_read_where_ckptctl_is_not_installed(version: str) ->
 
 
 @V2_RAY
-def test_two_workers_of_train_v2_share_the_names_of_rank_0(version: str) -> None:
+def test_two_workers_of_train_v2_share_the_names_of_rank_0(made: Made, version: str) -> None:
     storage, answers = made(version, v2=True)
     assert answers["v2"]["error"] is None
     run_of = storage / "v2"
@@ -135,7 +144,9 @@ def test_two_workers_of_train_v2_share_the_names_of_rank_0(version: str) -> None
 
 
 @V2_RAY
-def test_a_hook_that_train_v2_would_not_hear_is_refused_before_it_trains(version: str) -> None:
+def test_a_hook_that_train_v2_would_not_hear_is_refused_before_it_trains(
+    made: Made, version: str
+) -> None:
     storage, answers = made(version, v2=True)
     assert answers["v2-hooked"]["error"] == (
         "UsageError: Ray Train V2 takes names from report(), and no hook reaches it"
@@ -144,7 +155,7 @@ def test_a_hook_that_train_v2_would_not_hear_is_refused_before_it_trains(version
 
 
 @V1_RAY
-def test_what_ray_refuses_is_what_policy_says_it_refuses(version: str) -> None:
+def test_what_ray_refuses_is_what_policy_says_it_refuses(made: Made, version: str) -> None:
     storage, answers = made(version)
     assert "does not support" in answers["trainer-at-end"]["error"]
     assert "cannot be set for a function trainable" in answers["function-frequency"]["error"]

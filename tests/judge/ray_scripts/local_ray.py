@@ -63,6 +63,9 @@ def work_folder():
             os.environ.setdefault(name, value)
         os.environ["JUDGE_CONTROL"] = str(folder / "control.json")
         os.environ["PYTHONPATH"] = str(HERE)
+        # Trials that are ended leave what they were about to report.
+        (folder / "tmp").mkdir()
+        os.environ["TMPDIR"] = str(folder / "tmp")
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -240,7 +240,12 @@ def test_a_row_keeps_its_metrics_when_it_is_copied() -> None:
 
 
 METRICS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([10**400, -(10**400)])
+    | st.floats()
+    | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=2)
         | st.dictionaries(st.sampled_from(["a", "b", "a/b", "_type", ""]), inner, max_size=3)
@@ -318,3 +323,22 @@ def test_results_that_are_alike_are_not_taken_apart(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(log_metrics, "load_json", None)
     told = reader.of(line.replace(b"7", b"8"))
     assert isinstance(told, Packed) and told.text == b'{"loss":1e-05,"eval/acc":1.0,"step":8}'
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(b"1e400", float("inf")), (b"-1e400", -float("inf")), (b"1" + b"0" * 400, 10**400)],
+)
+def test_a_number_beyond_any_float_is_told_however_many_results_are_alike(
+    number: bytes, told: float
+) -> None:
+    text = b"".join(b'{"loss": %d, "step": %d}\n' % (n, n) for n in range(80))
+    reader = LogReader()
+    reader.take(text + b'{"loss": %b, "step": 80}\n' % number)
+    rows = reader.done().rows
+    for _ in range(2):  # by then their kind is known
+        each = [rows.metrics(place).get("loss") for place in range(81)]
+        assert each == [*range(80), told]
+    found = read_all([rows.metrics(place) for place in range(81)])
+    assert [metrics["loss"] for metrics in found] == each
+    assert values_of("loss", [rows.metrics(place) for place in range(81)]) == each
