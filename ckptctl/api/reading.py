@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ckptctl.api._executor import LOCAL, Executor, workers_of
 from ckptctl.errors import CkptctlError, LayoutError, LocationError, UsageError
+from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
@@ -202,8 +203,20 @@ def experiment_at(location: str, *, executor: Executor = LOCAL) -> Experiment | 
 def latest(
     experiment: Experiment, *, trial: str | None = None
 ) -> tuple[tuple[Trial, CheckpointRef | None], ...]:
-    """For each trial the newest complete checkpoint, or None."""
-    return tuple((t, _complete(experiment, t.latest)) for t in narrow(experiment, trial).trials)
+    """For each trial the newest complete checkpoint, or None.
+
+    That is what a restore would go on from; where it is not whole, the newest before it that is,
+    of those on record if there are any.
+    """
+    trials = narrow(experiment, trial).trials
+    return tuple((t, _complete(experiment, t.latest) or _newest(t)) for t in trials)
+
+
+def _newest(trial: Trial) -> CheckpointRef | None:
+    whole = list(filter(_is_whole, trial.saves))
+    recorded = [c for c in whole if Witness.TRIAL in c.recorded_by]
+    newest = (recorded or whole)[-1:]
+    return CheckpointRef(trial=trial.dirname, name=newest[0].name) if newest else None
 
 
 def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRef | None:
@@ -211,7 +224,11 @@ def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRe
         return None
     home = experiment.trial(ref.trial)
     found = home.checkpoint(ref.name) if home else None
-    return ref if found and found.state is CheckpointState.COMPLETE else None
+    return ref if found and _is_whole(found) else None
+
+
+def _is_whole(checkpoint: Checkpoint) -> bool:
+    return checkpoint.state is CheckpointState.COMPLETE
 
 
 def best(
@@ -226,7 +243,8 @@ def best(
 
 
 def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
-    if metric is None and mode is None:
+    known = trial.checkpoint(trial.best.name) if trial.best else None
+    if metric is None and mode is None and (known is None or _is_whole(known)):
         return trial.best
     own = trial.retention
     metric = metric or (own.monitor if own else None)
@@ -255,7 +273,7 @@ def metric_names(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _score(checkpoint: Checkpoint, metric: str) -> float | None:
-    if checkpoint.state is not CheckpointState.COMPLETE:
+    if not _is_whole(checkpoint):
         return None
     return finite_number(checkpoint.metrics.get(metric))
 

@@ -30,8 +30,9 @@ def _end(code: int) -> None:
     import os
 
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # as where the shell has closed it
+                stream.flush()
     except (OSError, ValueError):  # nobody reads, or it is closed: Python knows what to do
         sys.exit(code)
     os._exit(code)

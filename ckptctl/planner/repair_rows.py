@@ -24,7 +24,7 @@ def repair_rows(
     fails on that; Ray 2.7 writes it on a row of an earlier save. Ray 2.6 and before name no folder
     in the log.
     """
-    if trial.result_log is None or not trial.rows:
+    if trial.result_log is None:
         return ()
     if experiment.layout == "ray-legacy":
         return tuple(_lost(trial, kept, added, named=False))
@@ -90,9 +90,11 @@ def _lost(
     named: bool,
 ) -> Iterator[Edit]:
     """Rows of saves behind the end of the log, as far as record or trainable know them."""
-    end = trial.rows[-1]
-    if any(problem.truncated for problem in trial.problems):
+    end = trial.rows[-1] if trial.rows else None
+    known = end.training_iteration if end else 0
+    if known is None or any(problem.truncated for problem in trial.problems):
         return
+    behind = end.line + 1 if end else 0
     lost: list[tuple[int, str | None, Mapping[str, object]]] = [
         (record.training_iteration, record.ref.name, record.metrics)
         for record in kept
@@ -101,21 +103,20 @@ def _lost(
         and record.ref is not None
         and record.ref.trial == trial.dirname
         and record.training_iteration is not None
-        and record.training_iteration > (end.training_iteration or 0)
+        and record.training_iteration > known
         and not _is_contradicted(trial, record)
     ]
     lost += [
         (_iteration(save), None, save.metrics)
         for save in added
-        if save.checkpoint.left_result is not None
-        and _iteration(save) > (end.training_iteration or 0)
+        if save.checkpoint.left_result is not None and _iteration(save) > known
     ]
     for iteration, name, metrics in sorted(lost, key=lambda each: each[0]):
         row: dict[str, object] = dict(metrics)
         row |= {"training_iteration": iteration, "trial_id": trial.trial_id}
         if named:
             row |= {"checkpoint_dir_name": name}
-        yield Edit(op="insert", pointer=f"{end.line + 1}", after=to_json(result_values(row)))
+        yield Edit(op="insert", pointer=f"{behind}", after=to_json(result_values(row)))
 
 
 def _is_contradicted(trial: Trial, record: Record) -> bool:

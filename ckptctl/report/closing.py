@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 
 from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import CheckpointState
-from ckptctl.model.experiment import Experiment, Trial
+from ckptctl.model.experiment import Experiment, RecordRole, Trial
 from ckptctl.model.finding import Applicability, Finding, Severity
 from ckptctl.report.words import count
 
+_UNREADABLE = "CKP201"
+_LOGS = frozenset({RecordRole.RESULT_LOG, RecordRole.PROGRESS})
 Trials = Sequence[Trial]
 Findings = Sequence[Finding]
 
@@ -35,8 +37,9 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
     """The two worst things that would happen, each said once."""
     places = {(e.location, t.dirname): t for e in experiments for t in e.trials}
     said: list[str] = []
+    dear = [f for f in findings if f.severity is Severity.ERROR and not _is_of_log(f, experiments)]
     for codes, tell in _COSTS:
-        hits = [f for f in findings if f.code in codes and f.severity is Severity.ERROR]
+        hits = [f for f in dear if f.code in codes]
         keys = dict.fromkeys((f.experiment, f.trial or "") for f in hits)
         trials = [places[key] for key in keys if key in places]
         if hits and (text := tell(trials, hits)):
@@ -45,6 +48,16 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
         return ""
     text = " and ".join(said[:2])
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _is_of_log(finding: Finding, experiments: Sequence[Experiment]) -> bool:
+    """Whether it is about a result log that cannot be read, which no restore needs."""
+    if finding.code != _UNREADABLE:
+        return False
+    own = [e for e in experiments if e.location == finding.experiment]
+    problems = [p for e in own for p in (*e.problems, *(q for t in e.trials for q in t.problems))]
+    roles = {p.role for p in problems if p.file in {e.file for e in finding.evidence}}
+    return bool(roles) and roles <= _LOGS
 
 
 def _overwrites(trials: Trials, _: Findings) -> str:
@@ -84,7 +97,7 @@ def _unusable(_: Trials, hits: Findings) -> str:
 _COSTS: tuple[tuple[frozenset[str], Callable[[Trials, Findings], str]], ...] = (
     (frozenset({"CKP101"}), _overwrites),
     (frozenset({"CKP103", "CKP115"}), _cannot_restore),
-    (frozenset({"CKP201", "CKP204", "CKP206"}), _cannot_restore),
+    (frozenset({_UNREADABLE, "CKP204", "CKP206"}), _cannot_restore),
     (frozenset({"CKP104"}), _gone),
     (frozenset({"CKP111"}), _repeats),
     (frozenset({"CKP301", "CKP302", "CKP303"}), _unusable),

@@ -241,3 +241,18 @@ def test_a_number_that_is_none_is_told_in_our_words(
     assert main(["reindex", "anywhere", f"--quiet-period={value}"]) == 2
     said = capsys.readouterr().err
     assert f"invalid value for '--quiet-period': {told}" in said
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_the_shell_has_closed_does_not_change_the_exit_code(
+    copy: Copy, closed: str
+) -> None:
+    command = f'"$0" -m ckptctl scan "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(copy("ray-2.54.1-function_topk"))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Traceback" not in done.stdout + done.stderr

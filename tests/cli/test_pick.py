@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 from tests.cli.conftest import Call, Copy
 
@@ -57,3 +58,32 @@ def test_a_metric_needs_a_mode(ckptctl: Call, copy: Copy) -> None:
 def test_picks_in_json(ckptctl: Call, copy: Copy) -> None:
     picks = ckptctl("latest", copy(CLEAN), "--json").json["checkpoints"]
     assert [p["checkpoint"]["name"] for p in picks] == ["checkpoint_000007"] * 2
+
+
+def test_a_save_that_is_not_whole_is_neither_latest_nor_best(ckptctl: Call, copy: Copy) -> None:
+    place = copy(CLEAN)
+    folder = next(place.glob("function_02a88_00000*"))
+    for torn, verb, whole in (
+        ("checkpoint_000007", "latest", "checkpoint_000006"),
+        ("checkpoint_000006", "best", "checkpoint_000005"),
+    ):
+        lost = folder / torn / "weights.bin"
+        content = lost.read_bytes()
+        lost.unlink()
+        answer = ckptctl(verb, place, "--trial", "02a88_00000")
+        assert (answer.code, answer.out) == (0, f"{folder / whole}\n")
+        lost.write_bytes(content)
+    for path in (folder / "checkpoint_000006").iterdir():
+        path.unlink()
+    answer = ckptctl("best", place, "--trial", "02a88_00000")
+    assert (answer.code, answer.out) == (0, f"{folder / 'checkpoint_000005'}\n")
+
+
+def test_the_latest_of_train_v2_is_whole(ckptctl: Call, copy: Copy) -> None:
+    place = copy("ray-2.54.1-train_v2_topk")
+    newest = Path(ckptctl("latest", place).out.strip())
+    max(newest.iterdir(), key=lambda path: path.stat().st_size).unlink()
+    answer = ckptctl("latest", place)
+    assert answer.code == 0
+    assert Path(answer.out.strip()).parent == newest.parent
+    assert Path(answer.out.strip()).name < newest.name

@@ -144,3 +144,14 @@ def test_names_found_on_disk_are_shown_escaped(ckptctl: Call, copy: Copy) -> Non
     text = ckptctl("scan", place, "-v", "--fail-on", "never").out
     assert "\x1b" not in text
     assert "checkpoint_\\x1b[31m[bold]\\nx" in text
+
+
+def test_a_log_that_cannot_be_read_does_not_keep_a_restore_from_working(
+    ckptctl: Call, copy: Copy
+) -> None:
+    place = copy("ray-2.54.1-function_topk")
+    log = min(place.glob("*/result.json"))
+    log.write_bytes(b"\xef\xbb\xbf" + log.read_bytes())
+    answer = ckptctl("scan", place)
+    assert answer.code == 1
+    assert answer.out.endswith("\n1 error in 1 experiment.\n")

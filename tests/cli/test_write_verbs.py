@@ -247,3 +247,34 @@ def test_the_template_that_would_pass_is_in_the_error_of_a_program(
     assert answer.code == 14
     assert answer.error["hint"].startswith("nearest: loss; ckptctl rename ")
     assert "{loss:.2f}" in answer.error["hint"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ray-2.54.1-function_topk", "ray-2.54.1-class_freq", "ray-2.6.3-function_topk"],
+)
+def test_a_log_that_lost_all_its_rows_gets_those_on_record(
+    ckptctl: Call, copy: Copy, name: str
+) -> None:
+    place = copy(name)
+    log = min(place.glob("*/result.json"))
+    log.write_bytes(b"")
+    before = snapshot(place)
+    assert "ckptctl reindex" in ckptctl("scan", place).out
+    assert ckptctl("reindex", place, "--yes").code == 0
+    assert ckptctl("scan", place, "--fail-on", "warning").code == 0
+    assert all("training_iteration" in json.loads(line) for line in log.open())
+    assert ckptctl("undo", place, "--yes").code == 0
+    assert snapshot(place) == before
+
+
+def test_a_log_whose_end_tells_no_iteration_gets_no_second_row_of_a_save(
+    ckptctl: Call, copy: Copy
+) -> None:
+    place = copy(CLEAN)
+    log = min(place.glob("*/result.json"))
+    text = log.read_text()
+    assert '"training_iteration": 8' in text
+    log.write_text(text.replace('"training_iteration": 8', '"training_iteration": null'))
+    assert ckptctl("scan", place, "--fail-on", "warning").code == 0
+    assert ckptctl("reindex", place, "--check").code == 0
