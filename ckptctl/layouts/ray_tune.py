@@ -14,8 +14,9 @@ from typing import ClassVar
 import msgspec
 from msgspec import Struct
 
-from ckptctl.codec.errors import CodecError
+from ckptctl.codec.errors import CodecError, Malformed, PickleError, Truncated
 from ckptctl.codec.json_records import load_json
+from ckptctl.codec.pickle_reader import decode
 from ckptctl.layouts.base import ALONE, Match, Source
 from ckptctl.layouts.folders import Folder, lacking
 from ckptctl.layouts.imported import TUNER_FILES, imported
@@ -48,6 +49,9 @@ from ckptctl.model.experiment import (
     Unreadable,
 )
 from ckptctl.model.names import NameKind, kind_of, natural_key
+
+_LOOKED_INTO = 1 << 20
+"""Bytes of the settings of a run that are read to see whether they are whole, at most."""
 
 
 class RayTune:
@@ -251,6 +255,21 @@ def _note_other_files(tree: Tree, source: Source) -> None:
             source.problems.append(
                 Unreadable(file=name, reason="it has zero bytes", empty=True, role=RecordRole.TUNER)
             )
+        elif (reason := _why_unreadable(source, name)) is not None:
+            source.problems.append(Unreadable(file=name, reason=reason, role=RecordRole.TUNER))
+
+
+def _why_unreadable(source: Source, name: str) -> str | None:
+    """Why the settings of the run cannot be read, without which no `Tuner.restore` works."""
+    data = source.peek(name, limit=_LOOKED_INTO)
+    try:
+        if data is not None:
+            decode(data)
+    except (Truncated, Malformed) as error:
+        return str(error)
+    except PickleError:
+        pass  # it is whole, and only our reader cannot take it apart
+    return None
 
 
 def _roots(trials: tuple[StateTrial, ...]) -> dict[str, str]:

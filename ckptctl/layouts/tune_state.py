@@ -148,6 +148,7 @@ def _trial(
     last_name = last.get("checkpoint_dir_name")
     restored = open_fallback(trial.get("_restore_checkpoint_result"))
     restore_path = _text(trial.get("restore_path"))
+    index = storage.whole("current_checkpoint_index")
     return StateTrial(
         position=position,
         trial_id=_text(trial.get("trial_id")),
@@ -156,7 +157,7 @@ def _trial(
         experiment_name=storage.text("experiment_dir_name") or "",
         storage_root=storage.text("storage_fs_path") or "",
         scheme=_scheme(storage),
-        raw_index=storage.whole("current_checkpoint_index"),
+        raw_index=index,
         index_pointer=f"{base}storage#current_checkpoint_index",
         records=records,
         latest=_latest(records, latest_is, latest, meta),
@@ -171,6 +172,7 @@ def _trial(
         staging=_staging(storage),
         keeps_roots=storage.at("storage_path").present,
         storage_fields=storage.fields,
+        broken=None if index is not None else "its storage tells no current_checkpoint_index",
     )
 
 

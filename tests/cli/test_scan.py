@@ -155,3 +155,34 @@ def test_a_log_that_cannot_be_read_does_not_keep_a_restore_from_working(
     answer = ckptctl("scan", place)
     assert answer.code == 1
     assert answer.out.endswith("\n1 error in 1 experiment.\n")
+
+
+@pytest.mark.parametrize("left", [b"", b"zeros", b"half"])
+def test_settings_of_a_run_that_are_not_whole_are_told(
+    ckptctl: Call, copy: Copy, left: bytes
+) -> None:
+    place = copy("ray-2.54.1-function_topk")
+    file = place / "tuner.pkl"
+    data = file.read_bytes()
+    file.write_bytes({b"zeros": bytes(len(data)), b"half": data[: len(data) // 2]}.get(left, b""))
+    answer = ckptctl("scan", place)
+    assert answer.code == 1
+    assert "tuner.pkl" in answer.out
+    assert answer.out.endswith("The experiment cannot be restored as it is.\n")
+
+
+@pytest.mark.parametrize(
+    "storage", ["4e", "7d", "7d8c1863757272656e745f636865636b706f696e745f696e6465788c013773"]
+)
+def test_a_counter_that_cannot_be_read_is_told(ckptctl: Call, copy: Copy, storage: str) -> None:
+    place = copy("ray-2.54.1-function_topk")
+    (state,) = place.glob("experiment_state-*.json")
+    document = json.loads(state.read_text())
+    for pair in document["trial_data"]:
+        trial = json.loads(pair[0])
+        trial["storage"] = {"_type": "CLOUDPICKLE_FALLBACK", "value": f"8005{storage}2e"}
+        pair[0] = json.dumps(trial)
+    state.write_text(json.dumps(document))
+    answer = ckptctl("scan", place)
+    assert answer.code == 1
+    assert "its storage tells no current_checkpoint_index" in answer.out
