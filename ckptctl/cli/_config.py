@@ -16,6 +16,7 @@ NAME = "ckptctl.toml"
 _RAYS_OWN = frozenset({"tuner.pkl", "checkpoint_manager_snapshot.json", ".validate_storage_marker"})
 """What Ray keeps in the folder of an experiment, beside its state files."""
 PREFIX = "CKPTCTL_"
+_OWN = b"tool.ckptctl"
 
 _VARIABLES = {f"{PREFIX}{key.upper().replace('-', '_')}": key for key in (*OPTIONS, "ignore")}
 _OTHERS = ("CKPTCTL_CONFIG", "CKPTCTL_DEBUG")
@@ -57,7 +58,7 @@ def named_in(arguments: Sequence[str]) -> str | None:
 def _named(path: str) -> Mapping[str, object]:
     table = _read(path)
     if os.path.basename(path) == "pyproject.toml":
-        return _own_part(table) or {}
+        return _own_part(table, path) or {}
     return table
 
 
@@ -82,9 +83,15 @@ def _nearest(start: str) -> tuple[Mapping[str, object], str] | None:
         if os.path.isfile(path) and not _is_in_experiment(folder):
             return _read(path), path
         path = os.path.join(folder, "pyproject.toml")
-        if not os.path.isfile(path) or (part := _own_part(_read(path, lenient=True))) is None:
+        if not os.path.isfile(path):
             continue
-        if not _is_in_experiment(folder):
+        try:
+            part = _own_part(_read(path, lenient=True), path)
+        except UsageError:
+            if not _is_in_experiment(folder):
+                raise
+            continue
+        if part is not None and not _is_in_experiment(folder):
             return part, path
     return None
 
@@ -94,14 +101,17 @@ def _is_in_experiment(folder: str) -> bool:
     return any(map(_is_experiment, _upward(folder)))
 
 
-def _own_part(table: Mapping[str, object]) -> Mapping[str, object] | None:
+def _own_part(table: Mapping[str, object], path: str) -> Mapping[str, object] | None:
     tool = table.get("tool")
     part = tool.get("ckptctl") if isinstance(tool, Mapping) else None
-    return part if isinstance(part, Mapping) else None
+    if part is None or isinstance(part, Mapping):
+        return part
+    raise UsageError(f"{path}: tool.ckptctl has to be a table", location=path)
 
 
 def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
-    """Read a file; with `lenient` one that is broken is as good as none: it may not be for us."""
+    """Read a file; with `lenient` one that is broken and not for us is as good as none."""
+    content = b""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -115,7 +125,7 @@ def _read(path: str, *, lenient: bool = False) -> Mapping[str, object]:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read {path}: {reason}", location=path) from error
     except (ValueError, RecursionError) as error:  # it is no TOML, or no text
-        if lenient:
+        if lenient and _OWN not in content:
             return {}
         from ckptctl.api import reason_of
 

@@ -60,6 +60,27 @@ def test_the_part_of_a_pyproject_counts_too(ckptctl: Call, copy: Copy, home: Pat
     assert ckptctl("scan", place).code == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[tool.ckptctl]\nfail-on = "info"\n[broken', "cannot read"),
+        ("[tool]\nckptctl = 3\n", "tool.ckptctl has to be a table"),
+        ("[[tool.ckptctl]]\n", "tool.ckptctl has to be a table"),
+    ],
+)
+def test_a_part_of_a_pyproject_that_cannot_be_read_is_not_passed_over(
+    ckptctl: Call, copy: Copy, home: Path, text: str, told: str
+) -> None:
+    path = write(home, text, "pyproject.toml")
+    place = copy(CLEAN)
+    answer = ckptctl("scan", place)
+    assert answer.code == 2
+    assert str(path) in answer.err
+    assert told in answer.err
+    (home / "tuner.pkl").write_bytes(b"")  # it came with somebody's experiment
+    assert ckptctl("scan", place).code == 0
+
+
 def test_settings_beside_the_scanned_experiment_do_not_count(
     ckptctl: Call, copy: Copy, home: Path
 ) -> None:
