@@ -91,7 +91,8 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
     if folder.state is not CheckpointState.COMPLETE:
         return folder
     own = folder.own_files
-    lacks = (d for d in demands.required if not any(fnmatchcase(f.path, d) for f in own))
+    paths = (*(f.path for f in own), *folder.held.odd)
+    lacks = (d for d in demands.required if not any(fnmatchcase(path, d) for path in paths))
     torn: list[tuple[str, str]] = []
     if look := demands.why_torn:
         torn = [(f.path, why) for f in own if (why := look(f"{path}/{f.path}", f.size))]
@@ -100,6 +101,8 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
 
 def _folder(name: str, held: Files) -> Folder:
     state = _state(name, held.names)
+    if held.odd and state is CheckpointState.EMPTY:
+        state = _COMPLETE  # its content may lie behind links, where nobody looks
     times = held.times
     if None in times:
         times = tuple([time for time in times if time is not None])
@@ -139,7 +142,7 @@ def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, t
 
 
 def _holds(folder: Folder, name: str) -> bool:
-    return name in folder.held.names
+    return name in folder.held.names or name in folder.held.odd
 
 
 class _Census(Struct, frozen=True):
@@ -211,7 +214,8 @@ def _judged(folder: Folder, census: _Census) -> Folder:
     mine = dict(zip(folder.held.names, folder.held.sizes, strict=True))
     lacks = folder.lacks
     if siblings >= _ENOUGH_SIBLINGS:
-        missing = (p for p in census.in_all_but_one if p not in mine)
+        linked = folder.held.odd
+        missing = (p for p in census.in_all_but_one if p not in mine and p not in linked)
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
     hollow = tuple(
         sorted(

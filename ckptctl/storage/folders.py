@@ -95,7 +95,7 @@ class Folder(Struct, eq=False, gc=False):
                 waiting.append((f"{prefix}{name}/", folder))
 
     def flat(self) -> Folder:
-        """Every file below, however deep, as if it lay directly in it; nothing else."""
+        """Every file below, however deep, as if it lay directly in it; no folders."""
         if not self.folders:  # as nearly all checkpoints have it
             return self
         found = [(path, file) for path, file in self.below() if file is not None]
@@ -104,7 +104,14 @@ class Folder(Struct, eq=False, gc=False):
             names=tuple([path for path, _ in found]),
             sizes=tuple([file.size for _, file in found]),
             times=tuple([file.modified for _, file in found]),
+            odd=tuple(_odd_below(self, "")),
         )
+
+
+def _odd_below(folder: Folder, prefix: str) -> Iterator[str]:
+    yield from (f"{prefix}{name}" for name in folder.odd)
+    for name, inner in folder.folders.items():
+        yield from _odd_below(inner, f"{prefix}{name}/")
 
 
 _Sort = Callable[[Any], tuple[Any, ...]]

@@ -186,3 +186,17 @@ def test_a_counter_that_cannot_be_read_is_told(ckptctl: Call, copy: Copy, storag
     answer = ckptctl("scan", place)
     assert answer.code == 1
     assert "its storage tells no current_checkpoint_index" in answer.out
+
+
+@pytest.mark.parametrize("which", ["*", "weights.bin"])
+def test_files_that_are_linked_elsewhere_are_not_lost(
+    ckptctl: Call, copy: Copy, tmp_path: Path, which: str
+) -> None:
+    place = copy("ray-2.54.1-function_topk")
+    folder = min(place.glob("*/checkpoint_000007"))
+    for path in list(folder.glob(which)):
+        path.rename(tmp_path / path.name)
+        path.symlink_to(tmp_path / path.name)
+    assert ckptctl("scan", place, "--fail-on", "warning").code == 0
+    assert ckptctl("latest", folder.parent).out == f"{folder}\n"
+    assert ckptctl("reindex", place, "--quarantine", "--check").code == 0
