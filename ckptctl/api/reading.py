@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from ckptctl.api._executor import LOCAL, Executor, workers_of
 from ckptctl.errors import CkptctlError, LayoutError, LocationError, UsageError
-from ckptctl.model.bookkeeping import Witness
 from ckptctl.model.checkpoint import Checkpoint, CheckpointState
 from ckptctl.model.experiment import Best, CheckpointRef, Experiment, Trial
 from ckptctl.model.finding import Finding, Severity
 from ckptctl.model.metrics import finite_number
+from ckptctl.model.ranking import best_by, newest_whole
 
 if TYPE_CHECKING:
     from ckptctl.rules.base import Rule
@@ -208,15 +208,12 @@ def latest(
     That is what a restore would go on from; where it is not whole, the newest before it that is,
     of those on record if there are any.
     """
-    trials = narrow(experiment, trial).trials
-    return tuple((t, _complete(experiment, t.latest) or _newest(t)) for t in trials)
-
-
-def _newest(trial: Trial) -> CheckpointRef | None:
-    whole = list(filter(_is_whole, trial.saves))
-    recorded = [c for c in whole if Witness.TRIAL in c.recorded_by]
-    newest = (recorded or whole)[-1:]
-    return CheckpointRef(trial=trial.dirname, name=newest[0].name) if newest else None
+    found = []
+    for own in narrow(experiment, trial).trials:
+        newest = newest_whole(own)
+        instead = CheckpointRef(trial=own.dirname, name=newest.name) if newest else None
+        found.append((own, _complete(experiment, own.latest) or instead))
+    return tuple(found)
 
 
 def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRef | None:
@@ -224,11 +221,7 @@ def _complete(experiment: Experiment, ref: CheckpointRef | None) -> CheckpointRe
         return None
     home = experiment.trial(ref.trial)
     found = home.checkpoint(ref.name) if home else None
-    return ref if found and _is_whole(found) else None
-
-
-def _is_whole(checkpoint: Checkpoint) -> bool:
-    return checkpoint.state is CheckpointState.COMPLETE
+    return ref if found and found.state is CheckpointState.COMPLETE else None
 
 
 def best(
@@ -243,9 +236,6 @@ def best(
 
 
 def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
-    known = trial.checkpoint(trial.best.name) if trial.best else None
-    if metric is None and mode is None and (known is None or _is_whole(known)):
-        return trial.best
     own = trial.retention
     metric = metric or (own.monitor if own else None)
     mode = mode or (own.mode if own and own.monitor == metric else None)
@@ -257,12 +247,8 @@ def _best(trial: Trial, metric: str | None, mode: str | None) -> Best | None:
             "do not rank by it",
             hint="add --mode min or --mode max",
         )
-    scored = [(score, c) for c in trial.saves if (score := _score(c, metric)) is not None]
-    if not scored:
-        return None
-    # Of equals the newest, as Ray has it.
-    value, chosen = max(scored, key=lambda s: (s[0] if mode == "max" else -s[0], s[1].saved))
-    return Best(name=chosen.name, metric=metric, mode=mode, value=value)
+    whole = [c for c in trial.saves if c.state is CheckpointState.COMPLETE]
+    return best_by(whole, metric, mode)
 
 
 def metric_names(experiment: Experiment) -> tuple[str, ...]:
@@ -273,7 +259,7 @@ def metric_names(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _score(checkpoint: Checkpoint, metric: str) -> float | None:
-    if not _is_whole(checkpoint):
+    if checkpoint.state is not CheckpointState.COMPLETE:
         return None
     return finite_number(checkpoint.metrics.get(metric))
 

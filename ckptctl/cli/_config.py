@@ -17,6 +17,7 @@ _RAYS_OWN = frozenset({"tuner.pkl", "checkpoint_manager_snapshot.json", ".valida
 """What Ray keeps in the folder of an experiment, beside its state files."""
 PREFIX = "CKPTCTL_"
 _OWN = b"tool.ckptctl"
+"""What a file that is not for us does not mention."""
 
 _VARIABLES = {f"{PREFIX}{key.upper().replace('-', '_')}": key for key in (*OPTIONS, "ignore")}
 _OTHERS = ("CKPTCTL_CONFIG", "CKPTCTL_DEBUG")

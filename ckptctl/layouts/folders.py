@@ -59,6 +59,11 @@ class Folder(Struct, frozen=True, kw_only=True, gc=False):
         return tuple(self.held.files)
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """What lies in it by name: its files, and the links that nobody follows."""
+        return self.held.names + self.held.odd
+
+    @property
     def count(self) -> int:
         """How many files it has."""
         return len(self.held.names)
@@ -91,7 +96,7 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
     if folder.state is not CheckpointState.COMPLETE:
         return folder
     own = folder.own_files
-    paths = (*(f.path for f in own), *folder.held.odd)
+    paths = [path for path in folder.paths if path not in MARKERS]
     lacks = (d for d in demands.required if not any(fnmatchcase(path, d) for path in paths))
     torn: list[tuple[str, str]] = []
     if look := demands.why_torn:
@@ -100,9 +105,7 @@ def _as_demanded(folder: Folder, path: str, demands: Demands) -> Folder:
 
 
 def _folder(name: str, held: Files) -> Folder:
-    state = _state(name, held.names)
-    if held.odd and state is CheckpointState.EMPTY:
-        state = _COMPLETE  # its content may lie behind links, where nobody looks
+    state = _state(name, held.names + held.odd)  # the content may lie behind links
     times = held.times
     if None in times:
         times = tuple([time for time in times if time is not None])
@@ -142,7 +145,7 @@ def lacking(folders: Mapping[str, tuple[Folder, ...]], name: str) -> dict[str, t
 
 
 def _holds(folder: Folder, name: str) -> bool:
-    return name in folder.held.names or name in folder.held.odd
+    return name in folder.paths
 
 
 class _Census(Struct, frozen=True):
@@ -214,8 +217,7 @@ def _judged(folder: Folder, census: _Census) -> Folder:
     mine = dict(zip(folder.held.names, folder.held.sizes, strict=True))
     lacks = folder.lacks
     if siblings >= _ENOUGH_SIBLINGS:
-        linked = folder.held.odd
-        missing = (p for p in census.in_all_but_one if p not in mine and p not in linked)
+        missing = (p for p in census.in_all_but_one if p not in folder.paths)
         lacks = tuple(dict.fromkeys((*lacks, *missing)))
     hollow = tuple(
         sorted(

@@ -12,13 +12,13 @@ from fnmatch import fnmatchcase
 from msgspec.structs import replace
 
 from ckptctl.codec.contents import contents_of
-from ckptctl.codec.errors import CodecError
+from ckptctl.codec.errors import CodecError, Malformed, PickleError, Truncated
 from ckptctl.codec.json_records import decode_fallback, load_json
-from ckptctl.codec.pickle_reader import decode
+from ckptctl.codec.pickle_reader import Doc, decode
 from ckptctl.codec.pointer import Pointer
 from ckptctl.layouts.base import Source
 from ckptctl.layouts.tree import Tree
-from ckptctl.model.experiment import RecordKind, RecordRole
+from ckptctl.model.experiment import RecordKind, RecordRole, Unreadable
 from ckptctl.model.pickles import Pickle, StateKeys
 
 TUNER_FILES = ("tuner.pkl", "trainer.pkl")
@@ -65,11 +65,25 @@ def _file(source: Source, name: str) -> Pickle | None:
         return None
     role = RecordRole.TUNER if name in TUNER_FILES else RecordRole.SEARCHER
     source.remember(name, RecordKind.PICKLE, role, data)
+    found = look_into(source, name, role, data)
     try:
-        pickle = contents_of(decode(data), Pointer.of((), ()))
+        return None if found is None else replace(contents_of(found, Pointer.of((), ())), file=name)
     except CodecError:
         return None
-    return replace(pickle, file=name)
+
+
+def look_into(source: Source, name: str, role: RecordRole, data: bytes) -> Doc | None:
+    """The pickle in a file; one that is cut off or damaged is noted, since a restore fails on it.
+
+    None too where it is whole, and only this reader cannot take it apart.
+    """
+    try:
+        return decode(data) if data else None
+    except (Truncated, Malformed) as error:
+        source.problems.append(Unreadable(file=name, reason=str(error), role=role))
+    except PickleError:
+        pass
+    return None
 
 
 def _state_keys(file: str, value: Mapping[object, object], pointer: Pointer) -> Iterator[StateKeys]:

@@ -41,6 +41,7 @@ from ckptctl.model.experiment import (
 )
 from ckptctl.model.metrics import flatten, whole_number
 from ckptctl.model.names import NameKind, index_of, kind_of, natural_key
+from ckptctl.model.ranking import newest_whole
 
 _RUN = TrialDir(".")
 _NAME = "checkpoint_dir_name"
@@ -309,6 +310,5 @@ def _latest(trial: Trial) -> CheckpointRef | None:
     known = trial.checkpoint(record.path) if record else None
     if known is not None and known.on_storage:
         return CheckpointRef(trial=_RUN, name=known.name)
-    whole = [c for c in trial.saves if c.state is CheckpointState.COMPLETE]
-    recorded = [c for c in whole if Witness.TRIAL in c.recorded_by] or whole
-    return CheckpointRef(trial=_RUN, name=recorded[-1].name) if recorded else None
+    newest = newest_whole(trial)
+    return CheckpointRef(trial=_RUN, name=newest.name) if newest else None

@@ -14,12 +14,11 @@ from typing import ClassVar
 import msgspec
 from msgspec import Struct
 
-from ckptctl.codec.errors import CodecError, Malformed, PickleError, Truncated
+from ckptctl.codec.errors import CodecError
 from ckptctl.codec.json_records import load_json
-from ckptctl.codec.pickle_reader import decode
 from ckptctl.layouts.base import ALONE, Match, Source
 from ckptctl.layouts.folders import Folder, lacking
-from ckptctl.layouts.imported import TUNER_FILES, imported
+from ckptctl.layouts.imported import TUNER_FILES, imported, look_into
 from ckptctl.layouts.legacy_state import read_legacy_trials
 from ckptctl.layouts.references import References
 from ckptctl.layouts.result_log import LOG_NAME
@@ -255,21 +254,10 @@ def _note_other_files(tree: Tree, source: Source) -> None:
             source.problems.append(
                 Unreadable(file=name, reason="it has zero bytes", empty=True, role=RecordRole.TUNER)
             )
-        elif (reason := _why_unreadable(source, name)) is not None:
-            source.problems.append(Unreadable(file=name, reason=reason, role=RecordRole.TUNER))
-
-
-def _why_unreadable(source: Source, name: str) -> str | None:
-    """Why the settings of the run cannot be read, without which no `Tuner.restore` works."""
-    data = source.peek(name, limit=_LOOKED_INTO)
-    try:
-        if data is not None:
-            decode(data)
-    except (Truncated, Malformed) as error:
-        return str(error)
-    except PickleError:
-        pass  # it is whole, and only our reader cannot take it apart
-    return None
+        elif not source.collect_globals:  # else it has just been looked into
+            data = source.peek(name, limit=_LOOKED_INTO)
+            if data is not None:
+                look_into(source, name, RecordRole.TUNER, data)
 
 
 def _roots(trials: tuple[StateTrial, ...]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from itertools import compress, product
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from ckptctl.model.experiment import (
 )
 from ckptctl.model.metrics import pack, whole_number
 from ckptctl.model.names import index_of, natural_key
-from ckptctl.model.ranking import best_by
+from ckptctl.model.ranking import best_by, newest_whole
 from ckptctl.model.rows import Rows
 from ckptctl.storage.folders import Folder as Files
 
@@ -70,10 +70,11 @@ def build_trial(sources: TrialSources) -> Trial:
         result_log=sources.log_path,
         problems=(*_state_problems(sources), *sources.log.problems),
     )
+    ranks = trial.retention
     return replace(
         trial,
         books=tune_books(sources, trial),
-        best=best_by(trial, trial.retention),
+        best=best_by(trial.saves, ranks.monitor, ranks.mode) if ranks else None,
         latest=_latest(trial),
     )
 
@@ -329,13 +330,5 @@ def _latest(trial: Trial) -> CheckpointRef | None:
         checkpoint = trial.checkpoint(record.ref.name) if own else None
         if not own or (checkpoint is not None and checkpoint.on_storage):
             return record.ref
-    newest = None
-    if trial.records or record is not None:
-        newest = next((c for c in _whole(trial) if Witness.TRIAL in c.recorded_by), None)
-    newest = newest or next(_whole(trial), None)
+    newest = newest_whole(trial)
     return CheckpointRef(trial=trial.dirname, name=newest.name) if newest else None
-
-
-def _whole(trial: Trial) -> Iterator[Checkpoint]:
-    """The whole checkpoints, the newest first."""
-    return (c for c in reversed(trial.saves) if c.state is CheckpointState.COMPLETE)

@@ -193,12 +193,12 @@ def read_all(metrics: Sequence[Metrics]) -> list[Metrics]:
 
 
 def _read(metrics: Metrics, told: bytes | Metrics) -> Metrics:
-    if not isinstance(told, bytes):
-        return told
+    if not isinstance(metrics, Logged):
+        return metrics
     try:
-        return packed(told.rstrip())
+        return packed(told.rstrip()) if isinstance(told, bytes) else told
     except ValueError:
-        return metrics.read() if isinstance(metrics, Logged) else metrics
+        return metrics.read()
 
 
 def texts_of(metrics: Sequence[Metrics]) -> list[bytes | Metrics]:

@@ -37,7 +37,13 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
     """The two worst things that would happen, each said once."""
     places = {(e.location, t.dirname): t for e in experiments for t in e.trials}
     said: list[str] = []
-    dear = [f for f in findings if f.severity is Severity.ERROR and not _is_of_log(f, experiments)]
+    logs = _unreadable_logs(experiments)
+    dear = [
+        f
+        for f in findings
+        if f.severity is Severity.ERROR
+        and not (f.code == _UNREADABLE and (f.experiment, f.evidence[0].file) in logs)
+    ]
     for codes, tell in _COSTS:
         hits = [f for f in dear if f.code in codes]
         keys = dict.fromkeys((f.experiment, f.trial or "") for f in hits)
@@ -50,14 +56,15 @@ def _cost(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> str
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _is_of_log(finding: Finding, experiments: Sequence[Experiment]) -> bool:
-    """Whether it is about a result log that cannot be read, which no restore needs."""
-    if finding.code != _UNREADABLE:
-        return False
-    own = [e for e in experiments if e.location == finding.experiment]
-    problems = [p for e in own for p in (*e.problems, *(q for t in e.trials for q in t.problems))]
-    roles = {p.role for p in problems if p.file in {e.file for e in finding.evidence}}
-    return bool(roles) and roles <= _LOGS
+def _unreadable_logs(experiments: Sequence[Experiment]) -> set[tuple[str, str | None]]:
+    """The result logs that cannot be read, which no restore needs, and where."""
+    return {
+        (experiment.location, problem.file)
+        for experiment in experiments
+        for own in (experiment.problems, *(trial.problems for trial in experiment.trials))
+        for problem in own
+        if problem.role in _LOGS
+    }
 
 
 def _overwrites(trials: Trials, _: Findings) -> str:

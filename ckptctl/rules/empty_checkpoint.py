@@ -16,7 +16,8 @@ class EmptyCheckpoint(TrialRule):
     """A checkpoint folder has no files.
 
     ## What it checks
-    Checkpoint folders that hold nothing, or nothing but Ray's own markers.
+    Checkpoint folders that hold nothing, or nothing but Ray's own markers. Links count as files:
+    they are not followed, and what they lead to may be whole.
 
     ## Why it matters
     A restore hands the empty folder to the trainable, which fails on it or starts from nothing.

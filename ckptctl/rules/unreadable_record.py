@@ -14,8 +14,9 @@ class UnreadableRecord(Rule):
     """A record file cannot be read.
 
     ## What it checks
-    Every record that could not be read whole. A torn last line of a log is CKP202, a file without
-    bytes CKP204; older state files are left out, since no reader opens them.
+    Every record that could not be read whole, of `tuner.pkl` and `trainer.pkl` those up to 1 MiB;
+    and a trial's record that does not tell its counter. A torn last line of a log is CKP202, a file
+    without bytes CKP204; older state files are left out, since no reader opens them.
 
     ## Why it matters
     Without the state `Tuner.restore` fails, and nothing tells which checkpoints are recorded. Ray

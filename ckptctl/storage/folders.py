@@ -104,14 +104,15 @@ class Folder(Struct, eq=False, gc=False):
             names=tuple([path for path, _ in found]),
             sizes=tuple([file.size for _, file in found]),
             times=tuple([file.modified for _, file in found]),
-            odd=tuple(_odd_below(self, "")),
+            odd=tuple(self._odd_below()),
         )
 
-
-def _odd_below(folder: Folder, prefix: str) -> Iterator[str]:
-    yield from (f"{prefix}{name}" for name in folder.odd)
-    for name, inner in folder.folders.items():
-        yield from _odd_below(inner, f"{prefix}{name}/")
+    def _odd_below(self) -> Iterator[str]:
+        waiting = [("", self)]
+        while waiting:
+            prefix, here = waiting.pop()
+            yield from (f"{prefix}{name}" for name in here.odd)
+            waiting += ((f"{prefix}{name}/", inner) for name, inner in here.folders.items())
 
 
 _Sort = Callable[[Any], tuple[Any, ...]]

@@ -157,15 +157,21 @@ def test_a_log_that_cannot_be_read_does_not_keep_a_restore_from_working(
     assert answer.out.endswith("\n1 error in 1 experiment.\n")
 
 
-@pytest.mark.parametrize("left", [b"", b"zeros", b"half"])
-def test_settings_of_a_run_that_are_not_whole_are_told(
-    ckptctl: Call, copy: Copy, left: bytes
+@pytest.mark.parametrize("asked", [(), ("--for-ray", "2.54.1")])
+@pytest.mark.parametrize("left", ["nothing", "zeros", "half"])
+def test_settings_of_a_run_that_are_not_whole_are_told_once(
+    ckptctl: Call, copy: Copy, left: str, asked: tuple[str, ...]
 ) -> None:
     place = copy("ray-2.54.1-function_topk")
     file = place / "tuner.pkl"
     data = file.read_bytes()
-    file.write_bytes({b"zeros": bytes(len(data)), b"half": data[: len(data) // 2]}.get(left, b""))
-    answer = ckptctl("scan", place)
+    lefts = {"nothing": b"", "zeros": bytes(len(data)), "half": data[: len(data) // 2]}
+    file.write_bytes(lefts[left])
+    findings = ckptctl("scan", place, "--json", *asked).json["findings"]
+    assert [f["code"] for f in findings if f["severity"] == "error"] == [
+        "CKP204" if left == "nothing" else "CKP201"
+    ]
+    answer = ckptctl("scan", place, *asked)
     assert answer.code == 1
     assert "tuner.pkl" in answer.out
     assert answer.out.endswith("The experiment cannot be restored as it is.\n")

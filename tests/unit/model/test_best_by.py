@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ckptctl.model.checkpoint import Checkpoint, CheckpointName, CheckpointState, TrialDir
-from ckptctl.model.experiment import Retention, Trial
+from ckptctl.model.experiment import Trial
 from ckptctl.model.metrics import finite_number
 from ckptctl.model.ranking import best_by
 
@@ -48,21 +48,21 @@ def trial(*losses: object) -> Trial:
     ],
 )
 def test_the_best_of_a_trial(mode: str, losses: tuple[object, ...], place: int) -> None:
-    best = best_by(trial(*losses), Retention(monitor="loss", mode=mode))
+    best = best_by(trial(*losses).saves, "loss", mode)
     assert best is not None
     assert (best.name, best.value) == (f"checkpoint_{place:06d}", losses[place])
 
 
 def test_the_value_is_that_of_the_checkpoint() -> None:
-    best = best_by(trial(0.0, -0.0), Retention(monitor="loss"))
+    best = best_by(trial(0.0, -0.0).saves, "loss", "max")
     assert best is not None
     assert (best.name, math.copysign(1, best.value)) == ("checkpoint_000001", -1)
 
 
 def test_nothing_ranks_what_has_no_score() -> None:
-    assert best_by(trial(math.nan, HUGE, "x"), Retention(monitor="loss")) is None
-    assert best_by(trial(1), Retention()) is None
-    assert best_by(trial(1), None) is None
+    assert best_by(trial(math.nan, HUGE, "x").saves, "loss", "max") is None
+    assert best_by(trial(1).saves, None, "max") is None
+    assert best_by((), "loss", "max") is None
 
 
 def test_finite_numbers() -> None:
