@@ -2,7 +2,8 @@
 
 The two dialects differ in what the counter means and in what the rows of the log say
 (Ray 2.7 ``train/_internal/storage.py``; Ray 2.8 moved the increment before the save). The state
-file tells them apart: the trial's JSON of Ray 2.7 holds keys that 2.8 dropped.
+file tells them apart: the trial's JSON of Ray 2.7 holds keys that 2.8 dropped, and that a newer
+one which goes on with the experiment keeps behind its own.
 """
 
 from __future__ import annotations

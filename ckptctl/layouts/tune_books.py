@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ckptctl.layouts.tune_sources import Dialect, TrialSources
 from ckptctl.model.bookkeeping import Bookkeeping, Claim, Names, Provenance, Witness
-from ckptctl.model.experiment import Record, Trial
+from ckptctl.model.experiment import Record, TrainableKind, Trial
 from ckptctl.model.names import index_of
 from ckptctl.model.rows import columns
 
@@ -19,7 +19,7 @@ def tune_books(sources: TrialSources, trial: Trial) -> Mapping[Witness, Bookkeep
     if sources.dialect is Dialect.LEGACY:
         books[Witness.TRAINABLE] = _trainable_book(trial)
     if trial.rows:
-        books[Witness.SESSION] = _session_book(trial)
+        books[Witness.SESSION] = _session_book(sources, trial)
     return books
 
 
@@ -91,7 +91,17 @@ def _recorded(record: Record) -> Claim[str]:
     return Claim(value=name, witness=Witness.TRIAL, provenance=provenance)
 
 
-def _session_book(trial: Trial) -> Bookkeeping:
+def _is_silent(sources: TrialSources, trial: Trial, highest: int) -> bool:
+    """Whether the log names no saves any more: of class trainables only Ray 2.7 ever does.
+
+    The names that it has are from before: Ray 2.7 began the trial, or ckptctl wrote them.
+    """
+    if sources.dialect is not Dialect.TUNE or trial.kind is not TrainableKind.CLASS:
+        return False
+    return any(c.index is not None and c.index > highest for c in trial.folders)
+
+
+def _session_book(sources: TrialSources, trial: Trial) -> Bookkeeping:
     log = trial.result_log or ""
     rows = columns(trial.rows)
 
@@ -113,6 +123,8 @@ def _session_book(trial: Trial) -> Bookkeeping:
         index = index_of(name)
         if index is not None and index >= highest:
             highest, of_highest = index, (line, name)
+    if of_highest is not None and _is_silent(sources, trial, highest):
+        latest, of_highest = None, None
     newest = trial.rows[-1]
     return Bookkeeping(
         latest_index=None

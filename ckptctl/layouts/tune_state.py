@@ -20,6 +20,10 @@ from ckptctl.model.heap import Heap, Priority
 from ckptctl.model.metrics import flatten, pack, whole_number
 
 _MANAGER = "checkpoint_manager"
+_KEYS_OF_2_7 = frozenset({"_legacy_orig_experiment_path", "legacy_sync_config"})
+"""What Ray 2.8 dropped of a trial (Ray 2.7 ``tune/experiment/trial.py``)."""
+_LAST_KEY = "_state_json"
+"""What Ray sets last when it makes a trial, before it puts what it reads of a state on top."""
 
 
 class StateError(ValueError):
@@ -125,7 +129,10 @@ def broken_trial(position: int, trial: Mapping[str, object], reason: str) -> Sta
 
 
 def _is_2_7(trial: Mapping[str, object]) -> bool:
-    return "_legacy_orig_experiment_path" in trial or "legacy_sync_config" in trial
+    """Whether Ray 2.7 wrote it: a newer one that went on keeps its keys, behind all of its own."""
+    keys = list(trial)
+    own = keys[: keys.index(_LAST_KEY)] if _LAST_KEY in trial else keys
+    return not _KEYS_OF_2_7.isdisjoint(own)
 
 
 def _trial(
