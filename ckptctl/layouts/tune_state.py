@@ -22,8 +22,8 @@ from ckptctl.model.metrics import flatten, pack, whole_number
 _MANAGER = "checkpoint_manager"
 _KEYS_OF_2_7 = frozenset({"_legacy_orig_experiment_path", "legacy_sync_config"})
 """What Ray 2.8 dropped of a trial (Ray 2.7 ``tune/experiment/trial.py``)."""
-_LAST_KEY = "_state_json"
-"""What Ray sets last when it makes a trial, before it puts what it reads of a state on top."""
+_LAST_SET, _FIRST_PICKLED = "_state_json", "results"
+"""Keys of Ray 2.7 to 2.9, in the order in which they write them (``tune/experiment/trial.py``)."""
 
 
 class StateError(ValueError):
@@ -129,10 +129,15 @@ def broken_trial(position: int, trial: Mapping[str, object], reason: str) -> Sta
 
 
 def _is_2_7(trial: Mapping[str, object]) -> bool:
-    """Whether Ray 2.7 wrote it: a newer one that went on keeps its keys, behind all of its own."""
+    """Whether it is to be read as Ray 2.7 reads it.
+
+    A newer Ray that goes on with a state of 2.7 keeps the keys that it does not know: behind all
+    that it sets itself, and before what it cannot write as JSON (seen with 2.9.3).
+    """
     keys = list(trial)
-    own = keys[: keys.index(_LAST_KEY)] if _LAST_KEY in trial else keys
-    return not _KEYS_OF_2_7.isdisjoint(own)
+    if _LAST_SET in trial and _FIRST_PICKLED in trial:
+        del keys[keys.index(_LAST_SET) : keys.index(_FIRST_PICKLED)]
+    return not _KEYS_OF_2_7.isdisjoint(keys)
 
 
 def _trial(

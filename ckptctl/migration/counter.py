@@ -1,8 +1,9 @@
 """The recorded counter: the next index in Ray 2.7, the last one used since 2.8.
 
 Which of the two a state means is told by the keys of its trials, which therefore change with it.
-A newer Ray that goes on with a state of 2.7 keeps those keys, and counts in its own way (seen with
-2.7.2 and 2.8.1): then the index seems to be behind the folders, and is mended first.
+A newer Ray that goes on with a state of 2.7 keeps those keys elsewhere, and counts in its own way
+(seen with 2.8.1 and 2.9.3). Where a state lost the order of its keys since, the index seems to be
+behind the folders: it is mended first.
 """
 
 from __future__ import annotations
