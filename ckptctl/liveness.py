@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from math import inf
 
@@ -20,6 +21,7 @@ IN_FLIGHT = frozenset(
     for number in (*(101, 103, 104, 105, 111, 112, 114, 115, 117), *(201, 202, 204, 206))
 ) | {"CKP005", "CKP301", "CKP302", "CKP303"}
 """What a reader sees between two writes of a run: folders, logs and state are never all in step."""
+_DATED = ("checkpoint_%Y-%m-%d", "experiment_state-%Y-%m-%d")
 _TWO_DAYS = 48 * 3600.0
 _SKEW = 2.0
 """Seconds by which the clock of a storage service may be ahead of ours."""
@@ -56,8 +58,9 @@ def why_alive(  # noqa: PLR0913  as `alive` has them
 ) -> dict[str, str]:
     """The same by the folder of the trial.
 
-    With `unknown` a trial counts too whose status no state tells: a run that has just begun has
-    not written its state yet.
+    With `unknown` a trial counts too whose status no state tells, and, by an empty folder, an
+    experiment without any: a run that has just begun has not written its state yet, and Ray 2.54
+    opens it before a trial has a folder.
     """
     since = now - quiet_period
     records = [r for r in experiment.records if r.modified is not None and r.modified > since]
@@ -71,6 +74,9 @@ def why_alive(  # noqa: PLR0913  as `alive` has them
         if recent := [(m, p) for p, m in _changes(concerned, trial, since, own_digests, own_moves)]:
             modified, path = max(recent)
             found[trial.dirname] = f"{_state(trial)}, and {path} changed {_ago(now - modified)}"
+    if records and unknown and not experiment.trials and experiment.layout.startswith("ray-"):
+        modified, path = max((r.modified or now, r.path) for r in records)
+        found[""] = f"no trial has begun, and {path} changed {_ago(now - modified)}"
     return found
 
 
@@ -88,18 +94,23 @@ def looks_copied(experiment: Experiment, now: float, quiet_period: float = QUIET
     ends = [t.rows[-1].timestamp for t in experiment.trials if t.rows]
     if told := [time for time in ends if time is not None]:
         return max(told) <= now - quiet_period
-    names = [c.name for trial in experiment.trials for c in trial.checkpoints]
+    names = [
+        *(c.name for trial in experiment.trials for c in trial.checkpoints),
+        *(record.path for record in experiment.records),
+    ]
     days = [day for name in names if (day := _day(name)) is not None]
     return bool(days) and max(days) < now - _TWO_DAYS
 
 
 def _day(name: str) -> float | None:
-    """When the day in a name of Ray Train V2 began, in the time zone of whoever saved, or so."""
-    try:
-        day = datetime.strptime(f"{name[:21]} +0000", "checkpoint_%Y-%m-%d %z")
-    except ValueError:
-        return None
-    return day.timestamp()
+    """When the day in a name began, in the time zone of whoever wrote it, or so.
+
+    Ray Train V2 puts one into the names of checkpoints, Tune into those of its states.
+    """
+    for form in _DATED:
+        with suppress(ValueError):
+            return datetime.strptime(f"{name[: len(form) + 2]} +0000", f"{form} %z").timestamp()
+    return None
 
 
 def settle(findings: Iterable[Finding], alive: Mapping[str, str]) -> tuple[Finding, ...]:

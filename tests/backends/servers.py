@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import importlib.util
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,9 @@ READY = 60.0
 """Seconds for a server to answer; on an idle machine it takes four."""
 _GRPC = 10_000
 """The distance from a port of SeaweedFS to its second one."""
+_PORTS = range(20_000, 22_500)
+"""Above those of Ray's workers, and with the second ones below those that Linux gives to anyone
+who asks for any: a server of another test could take one of them before ours listens on it."""
 IDENTITIES = {
     "identities": [
         {
@@ -76,25 +80,21 @@ class Server:
             time.sleep(0.05)
 
 
-def free_port(*, beside: int = 0) -> int:
-    """A port that nothing listens on; so is the one `beside` it."""
+def free_port() -> int:
+    """A port that nothing listens on, nor on the one that SeaweedFS opens beside it."""
     while True:
-        with socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", 0))
-            port: int = one.getsockname()[1]
-            if beside and port + beside > 65_000:
-                port -= 2 * beside
-            with contextlib.suppress(OSError):
-                if beside:
-                    other.bind(("127.0.0.1", port + beside))
-                return port
+        port = random.SystemRandom().choice(_PORTS)
+        with contextlib.suppress(OSError), socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", port))
+            other.bind(("127.0.0.1", port + _GRPC))
+            return port
 
 
 def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
-    except (OSError, urllib.error.URLError):
+    except (OSError, http.client.HTTPException):
         return False
 
 
@@ -104,7 +104,7 @@ class Weed(Server):
     def __init__(self, folder: Path) -> None:
         (folder / "data").mkdir()
         (folder / "s3.json").write_text(json.dumps(IDENTITIES))
-        s3, master, volume, filer = (free_port(beside=_GRPC) for _ in range(4))
+        s3, master, volume, filer = (free_port() for _ in range(4))
         ports = {"s3": s3, "master": master, "volume": volume, "filer": filer}
         self._sockets = [
             Path(f"/tmp/seaweedfs-{part}-grpc-{port + _GRPC}.sock") for part, port in ports.items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from msgspec.structs import replace
 
@@ -154,6 +156,23 @@ def test_what_a_run_clears_by_itself_is_a_note_while_it_goes_on() -> None:
     assert "CKP108" not in IN_FLIGHT
 
 
+def test_a_run_without_a_trial_yet_has_just_begun() -> None:
+    state = record("experiment_state-1.json", NOW - 1, role=RecordRole.STATE)
+    begun = experiment(records=(state,))
+    assert alive(begun, NOW) == (), "there is nothing that it could write to"
+    (empty,) = settle([finding("CKP204", None)], why_alive(begun, NOW, unknown=True))
+    assert empty.severity is Severity.INFO
+    assert empty.message == (
+        "behind (the run goes on: no trial has begun, and experiment_state-1.json changed 1 s ago)"
+    )
+    for other in (
+        experiment(records=(replace(state, modified=NOW - 61),)),
+        replace(begun, layout="huggingface"),
+        experiment(trial(TrialStatus.TERMINATED), records=(state,)),
+    ):
+        assert why_alive(other, NOW, unknown=True) == {}
+
+
 def row(timestamp: float) -> Row:
     return Row(
         line=0, has_name=True, name=None, training_iteration=1, metrics={}, timestamp=timestamp
@@ -189,3 +208,11 @@ def test_a_copy_of_a_train_v2_run_is_known_by_its_days(name: str, copied: bool) 
     one = trial(None, checkpoint=now - 1)
     one = replace(one, checkpoints=(replace(one.checkpoints[0], name=CheckpointName(name)),))
     assert looks_copied(experiment(one), now) is copied
+
+
+@pytest.mark.parametrize(("day", "copied"), [("2026-12-03", True), ("2026-12-06", False)])
+def test_a_copy_without_a_trial_is_known_by_the_day_of_its_state(day: str, copied: bool) -> None:
+    now = datetime(2026, 12, 7, tzinfo=UTC).timestamp()
+    path = f"experiment_state-{day}_22-27-50.json"
+    found = experiment(records=(record(path, now - 1, role=RecordRole.STATE),))
+    assert looks_copied(found, now) is copied
