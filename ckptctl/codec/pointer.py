@@ -88,7 +88,7 @@ def _unescape(step: str) -> str:
         return _WHOLE[step]
     if not step:
         raise PointerError("an empty step in a pointer is written ~3")
-    return _ESCAPED.sub(_token, step)
+    return _ESCAPED.sub(_token, step) if "~" in step else step
 
 
 def _token(found: re.Match[str]) -> str:

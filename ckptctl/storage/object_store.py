@@ -15,7 +15,7 @@ from ckptctl.storage.store import Entry
 
 _GONE = 404
 _BATCHES = 1000
-"""Objects that one call of `discard` should be given: one request on S3."""
+"""Objects that one call of `discard` should be given: few requests on S3, side by side."""
 
 
 class ObjectStore(ObjectReader):
@@ -101,14 +101,14 @@ class ObjectStore(ObjectReader):
         """Delete objects that are still as listed; those that are not come back."""
         by_key = {self._blob(entry).key: entry for entry in entries}
         with self._translated("cannot remove"):
-            changed = wait_for(self._delete([self._blob(e) for e in by_key.values()]))
+            changed = self._delete([self._blob(e) for e in by_key.values()])
         return tuple(by_key[blob.key] for blob in changed)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove objects, whatever they hold; folders are gone with what is in them."""
         keys = dict.fromkeys(self._key(path) for path in paths)
         with self._translated("cannot remove"):
-            wait_for(self._delete([Blob(key=key, size=0, version="") for key in keys]))
+            self._delete([Blob(key=key, size=0, version="") for key in keys])
 
     def flush(self, parents: Iterable[str]) -> None:
         """Nothing to do: every call is durable when it returns."""
@@ -149,11 +149,12 @@ class ObjectStore(ObjectReader):
         # A copy is not older than what it was made of.
         return (target.modified or 0.0) >= (source.modified or 0.0)
 
-    async def _delete(self, blobs: list[Blob]) -> list[Blob]:
-        size, changed = self._service.limits.deletions, list[Blob]()
-        for start in range(0, len(blobs), size):
-            changed += await self._delete_some(blobs[start : start + size])
-        return changed
+    def _delete(self, blobs: list[Blob]) -> list[Blob]:
+        limits = self._service.limits
+        parts = [blobs[i : i + limits.deletions] for i in range(0, len(blobs), limits.deletions)]
+        at_once = min(limits.deletions_at_once, len(parts))
+        with each(parts, self._delete_some, most=at_once) as done:
+            return [blob for changed in done for blob in changed]
 
     async def _delete_some(self, rest: list[Blob]) -> list[Blob]:
         changed: list[Blob] = []

@@ -26,7 +26,14 @@ from ckptctl.storage.service import (
 )
 
 _GIB = 1 << 30
-LIMITS = Limits(single_copy=5 * _GIB, deletions=1000, deletions_a_request=1000, requests=192)
+# A service deletes the objects of one request one after the other; it takes 1,000.
+LIMITS = Limits(
+    single_copy=5 * _GIB,
+    deletions=250,
+    deletions_a_request=250,
+    deletions_at_once=4,
+    requests=192,
+)
 _STANDARD = "STANDARD"
 _MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
 _CONFLICTS = frozenset({"PreconditionFailed", "412"})

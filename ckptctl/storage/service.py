@@ -47,6 +47,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """How many objects one call of `delete` takes."""
     deletions_a_request: int = 1
     """How many of them go into one request."""
+    deletions_at_once: int = 1
+    """How many calls of `delete` are on their way at once, at most."""
     requests: int = 64
     """How many requests are on their way at once, at most."""
 
